@@ -25,7 +25,6 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
@@ -167,7 +166,7 @@ let package = Package(
             dependencies: [
                 "APNsSimulator", "APNsWire", "ContractKit", "Cryptography", "Grandstand", "GrandstandCommand",
                 "GrandstandContract", "GrandstandServer", "GrandstandTestKit", "HTTP2", "JSON", "Postgres",
-                argumentParser, httpTypes, hummingbird, log, metrics, metricsTestKit, nioCore, nioEmbedded, nioHTTP1,
+                argumentParser, httpTypes, hummingbird, log, metrics, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         // The parts of a phone, as fakes for tests: the system with ActivityKit, the server, the network, the time, the

@@ -20,8 +20,7 @@ create type delivery_state as enum (
 create type state_outcome as enum ('unchanged', 'quiet', 'update', 'rings', 'end');
 create type lane_kind as enum ('channel', 'crowd');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
-create type fan_out_policy as enum ('start', 'update');
-create type start_state as enum ('accepted', 'rejected', 'unknown');
+create type start_state as enum ('pending', 'sending', 'accepted', 'rejected', 'unknown');
 create type webhook_state as enum ('enabled', 'disabled');
 create type webhook_delivery_state as enum ('queued', 'sending', 'delivered', 'failed', 'cancelled');
 create type webhook_topic as enum (
@@ -441,6 +440,10 @@ create table lanes (
     state_broadcast uuid,
     -- Until this time APNs stores the newest message, or devices show the activity that this message ended.
     stored_until timestamptz,
+    -- Of a crowd: its members are the activities of this event and app that show this variant.
+    crowd_event text references events on delete cascade,
+    crowd_app integer,
+    crowd_variant text,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
     check (kind = 'crowd' or shard_due_at is null),
     check (kind = 'channel' or due_at is null)
@@ -451,6 +454,7 @@ with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_
 -- Claims go app by app, so that no app's burst makes another app wait.
 create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
 create index lanes_with_shards on lanes (environment, shard_due_at) where shard_due_at is not null;
+create unique index lanes_of_crowds on lanes (crowd_event, crowd_app, crowd_variant) where crowd_event is not null;
 create index lanes_by_channel on lanes (channel) where channel is not null;
 -- For the deletion of an app. The condition holds for every lane, but only the deletion repeats it. So no other statement
 -- uses this index: a plan that was made while the table was small would read all of the index to find lanes by ID.
@@ -617,7 +621,7 @@ create table installations (
     -- When the installation last registered. A registration without a change updates this time at most once a day, so
     -- that the row is rarely written.
     seen_at timestamptz not null,
-    -- Each new token that the installation registers moves this time on by three minutes (TokenPace); null: it has
+    -- Each new token that the installation registers moves this time on by three minutes (DeviceBounds); null: it has
     -- registered none.
     tokens_paced_until timestamptz,
     unique (app, installation)
@@ -670,6 +674,14 @@ create table activities (
     -- suspect, and has no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
+    -- The newest message (deliveries.id) of its crowd that the token has; 0: the content before them; -1: the token is
+    -- new. The token gets the crowd's message if this is less, and if due_at is over or null. Without such a message, a
+    -- new token gets the newest content at due_at. Others wait with due_at for the message under way: APNs did not take
+    -- their push (tries: how often), or they rest (0). Written by reports and settlements, and by claims that lock the
+    -- crowd's lane.
+    has bigint not null default -1,
+    due_at timestamptz,
+    tries integer not null default 0,
     -- Whether the user allows frequent pushes. If the user does not allow them, then after each push the activity gets
     -- only alerts that ring, until rests_until.
     frequent boolean not null default true,
@@ -685,7 +697,8 @@ create table activities (
 );
 create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
-create index activities_in_crowds on activities (app, event_key, variant, id) where in_crowd;
+create index activities_in_crowds on activities (app, event_key, variant, has, id) where in_crowd;
+create index activities_waiting on activities (app, event_key, variant, due_at, id) where in_crowd and due_at is not null;
 create index activities_of_events on activities (event_key, id);
 
 -- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
@@ -720,52 +733,40 @@ create table event_starts (
 );
 create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
 
--- A fan-out to tokens, a run for short.
---
--- `start`: the start of an event in one app and environment. The row exists from the opening of the start, and its
--- members follow the event's topics. Written by the loop of starts. due_at is also written by changes that a start
+-- A run: the start of an event in one app and environment. The row exists from the opening of the start, and the run's
+-- followers follow the event's topics. Written by the loop of starts. due_at is also written by changes that a start
 -- depends on, never by registrations or reports.
---
--- `update`: the crowd of a lane, which is the activities of an event in one app and environment that show one variant.
--- The lane has the lease and the due time, and the message has the progress of the sweep (deliveries.fan_out). Written
--- with the first activity that joins.
-create table fan_outs (
+create table start_runs (
     id bigint generated always as identity primary key,
-    policy fan_out_policy not null,
     event_key text not null references events on delete cascade,
     app integer not null,
-    -- The variant of a crowd; a start is for all variants.
-    variant text not null default '',
-    lane bigint unique references lanes on delete cascade,
-    -- All columns below are for starts only.
-    --
-    -- The topics and the type of attributes with which the sweep, the pass over all followers, began. The sweep begins
-    -- again if they change.
-    topics text[],
-    attributes_type text,
+    -- The topics and the type of attributes of the run's followers. If they change, all followers are looked at again.
+    topics text[] not null,
+    attributes_type text not null,
     -- When a replica must look at the run; null: never again. A time before the end of the lease means that new work
     -- came during the lease.
     due_at timestamptz,
+    -- Nothing is sent before due_at, whatever is due in starts: the run is closed, or waits for a channel or a content.
+    rests boolean not null default false,
+    -- The replica that sends pushes of the run, which are the starts in the state sending. leases counts the leases, so
+    -- that a late settlement of an earlier lease changes nothing.
     leased_by uuid,
     leased_until timestamptz,
-    opened_at timestamptz,
+    leases integer not null default 0,
     -- started_at: the first push. finished_at: the last time that nothing was left to send. closed_at: from then on
     -- nobody gets a start.
     started_at timestamptz,
     finished_at timestamptz,
     closed_at timestamptz,
-    -- The sweep has looked at the followers up to this installation; is_swept: it has looked at all of them.
-    cursor bigint not null default 0,
-    is_swept boolean not null default false,
-    -- Variants whose followers the sweep passed over because their audience could not start yet. The sweep begins anew
-    -- when one of these audiences can start.
+    -- Followers up to this installation have their rows in starts; null: all followers have. Who follows later is added
+    -- by the registration.
+    cursor bigint default 0,
+    -- Variants whose followers wait because their audience could not start yet. These followers are due again when one
+    -- of these audiences can start.
     passed_over text[] not null default '{}',
     -- After a channel was replaced, the run checks which activities listen to the old channel. All activities up to
     -- this one were checked; null: all activities were checked.
     restart_after bigint,
-    -- Installations whose pushes the replica with the lease is sending, written before the first of these pushes is
-    -- sent. If the replica dies, an installation that is noted and has no row in starts may have got a push.
-    noted bigint[] not null default '{}',
     -- How many followers got no start, counted when the run was closed: because their system is too old, because Live
     -- Activities are switched off, because there is no token, or because it was too late.
     too_old integer,
@@ -777,36 +778,10 @@ create table fan_outs (
     rate_from timestamptz,
     rate_until timestamptz,
     rate_answered integer not null default 0,
-    unique (event_key, app, policy, variant),
-    check ((policy = 'update') = (lane is not null)),
-    check (policy = 'update' or topics is not null and attributes_type is not null)
+    unique (event_key, app)
 );
-create index fan_outs_due on fan_outs (due_at) where due_at is not null;
-create index fan_outs_by_close on fan_outs (app, closed_at) where policy = 'start';
-
--- A member of a run that the run's sweep does not reach. For a start, the member is an installation: it follows late,
--- took over a token, or APNs is known not to have processed its push. For a crowd, the member is an activity. Without a
--- delivery, the activity's token came after the newest content was sent, and gets that content separately. With a
--- delivery, the activity waits for that message: APNs did not take the push, or the user allows few pushes and the
--- activity had a push just now. Written by registrations and reports, which lock no run to do this, and by settlements;
--- deleted by claims and settlements. There is no foreign key, because each new row would lock its run
--- (forget_fan_outs).
-create table fan_out_queue (
-    run bigint not null,
-    member bigint not null,
-    -- The number of pushes that were tried. 0 with a delivery: the activity only waits until its rest is over
-    -- (activities.rests_until).
-    attempts integer not null default 0,
-    due_at timestamptz not null,
-    delivery bigint,
-    -- Installations that had the member's token before. If one of them got the start, or may have got it, the member
-    -- gets none.
-    former bigint[],
-    -- `member` comes before `run`, so that the primary key is not a second index for the due members of a run.
-    primary key (member, run)
-);
-create index fan_out_queue_due on fan_out_queue (run, due_at, member) where delivery is null;
-create index fan_out_queue_of_messages on fan_out_queue (run, delivery, due_at) where delivery is not null;
+create index start_runs_due on start_runs (due_at) where due_at is not null;
+create index start_runs_by_close on start_runs (app, closed_at);
 
 -- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience of
 -- its variant. If that audience was removed, the crowd belongs to the audience without a variant, or, if there is none,
@@ -817,46 +792,48 @@ create view audience_lanes as
         delivery = 'channel' as is_lead
     from audiences
     union all
-    select c.event_key, u.bundle_id, u.environment, u.position, u.content, u.lane, c.lane, u.delivery = 'tokens' and u.variant = c.variant
-    from fan_outs c
-    cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
+    select c.crowd_event, u.bundle_id, u.environment, u.position, u.content, u.lane, c.id,
+        u.delivery = 'tokens' and u.variant = c.crowd_variant
+    from lanes c
     cross join lateral (
         select * from audiences
-        where event_key = c.event_key and bundle_id = ae.bundle_id and environment = ae.environment
-        order by variant <> c.variant, variant <> '', position limit 1) u
-    where c.policy = 'update';
+        where event_key = c.crowd_event and bundle_id = c.bundle_id and environment = c.environment
+        order by variant <> c.crowd_variant, variant <> '', position limit 1) u
+    where c.crowd_event is not null;
 
--- The final state of an installation's start. The installation gets no second start, unless APNs refused the first one
--- because of its token. Written when a shard, which is a batch of the run's pushes, is settled. There is no foreign
--- key, because it would read the run's row a million times (forget_fan_outs).
+-- An installation's start in a run. Rows of followers are inserted when the run opens, in steps, and by registrations of
+-- those who follow later. Before its push a start becomes `sending`. If the run's lease ends without an answer, it is
+-- `unknown`. A start that is settled is never sent again, unless APNs refused it because of its token, or the channel was
+-- replaced. Written by the loop of starts, registrations and reports. There is no foreign key, because it would read
+-- the run's row a million times. Whoever deletes a run deletes these rows first.
 create table starts (
     run bigint not null,
     installation bigint not null,
-    state start_state not null,
+    state start_state not null default 'pending',
+    -- Of a pending start: when it is sent; null: when the audience of the installation's variant can start.
+    due_at timestamptz,
+    -- Pushes that were sent and that APNs is known not to have processed.
+    attempts integer not null default 0,
     reason text,
+    -- Since when the start is in its state; of a settled start: when its push was sent.
     at timestamptz not null,
     -- The app reported the activity.
     confirmed_at timestamptz,
+    -- Of a pending start: installations that had the installation's token before. If one of them got the start, or may
+    -- have got it, this installation gets none.
+    former bigint[],
     -- SHA-256 of the start token, once the installation has lost this token or was deleted. Who registers the token next
     -- is on the same phone, so that phone gets no second start.
     token bytea,
-    primary key (run, installation)
+    primary key (run, installation),
+    check (due_at is null or state = 'pending')
 );
+create index starts_open on starts (run, state, due_at, installation) where state in ('pending', 'sending');
 create index starts_by_lost_token on starts (run, token) where token is not null;
+create index starts_of_heirs on starts (run, installation) where former is not null;
 
-create function forget_fan_outs() returns trigger language plpgsql as $$
-begin
-    delete from starts where run in (select id from gone);
-    delete from fan_out_queue where run in (select id from gone);
-    return null;
-end
-$$;
-
-create trigger forget_fan_outs after delete on fan_outs referencing old table as gone
-    for each statement execute function forget_fan_outs();
-
--- How many installations an app has: the sums over the app's rows. Written by triggers, each session in its own rows, so
--- that no registration waits for another. The Janitor adds up the rows of past hours.
+-- How many installations an app has: the sums over the app's rows. Written by those who insert or delete installations,
+-- each session in its own rows, so that no registration waits for another. The Janitor adds up the rows of past hours.
 create table device_accounts (
     app integer not null,
     -- The hour of the change.
@@ -868,30 +845,6 @@ create table device_accounts (
     created bigint not null,
     primary key (app, hour, session)
 ) with (fillfactor = 50);
-
--- While the history of an app is deleted, the app's account is not updated, because the account is deleted after the
--- history.
-create function account_for_devices() returns trigger language plpgsql as $$
-declare
-    sign integer := case tg_op when 'INSERT' then 1 else -1 end;
-begin
-    if current_setting('grandstand.forgets_history', true) = 'on' then
-        return null;
-    end if;
-    insert into device_accounts as d
-    select c.app, date_trunc('hour', case tg_op when 'INSERT' then max(c.created_at) else now() end, 'UTC'),
-        pg_backend_pid(), sign * count(*), greatest(sign, 0) * count(*)
-    from changed c group by c.app order by c.app
-    on conflict (app, hour, session) do update set installations = d.installations + excluded.installations,
-        created = d.created + excluded.created;
-    return null;
-end
-$$;
-
-create trigger account_for_new after insert on installations referencing new table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_old after delete on installations referencing old table as changed
-    for each statement execute function account_for_devices();
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------
 
@@ -908,90 +861,65 @@ create table lookup_journal (
 );
 create index lookup_journal_by_time on lookup_journal (at);
 
--- A session with grandstand.notices = on gets a notice of its own change before the commit is answered. So nobody who
--- was told of the change gets an older answer from the same process.
-create function announce_lookup(what text) returns void language plpgsql as $$
+-- Announces a change of the row's event, or, for each statement, the subject that is the trigger's argument. A session with
+-- grandstand.notices = on also gets a notice of its own change before the commit is answered. So nobody who was told of
+-- the change gets an older answer from the same process.
+create function announce_lookup() returns trigger language plpgsql as $$
+declare
+    subjects text[];
+    what text;
 begin
-    insert into lookup_journal (subject) values (what) on conflict do nothing;
-    perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
-    if current_setting('grandstand.notices', true) = 'on' then
-        raise notice '%', what using errcode = 'GS001';
+    if tg_level = 'STATEMENT' then
+        subjects := array[tg_argv[0]];
+    elsif tg_table_name = 'events' then
+        subjects := array['event ' || new.key];
+    elsif tg_table_name = 'audiences' then
+        subjects := array['event ' || old.event_key, 'event ' || new.event_key];
+    elsif tg_table_name = 'lanes' then
+        subjects := array(select 'event ' || u.event_key from audiences u where u.lane = new.id);
+    else
+        -- The event that waits for the channel has no lane with it yet.
+        subjects := array(
+            select 'event ' || u.event_key from lanes l join audiences u on u.lane = l.id where l.channel = new.id
+            union select 'event ' || new.event_key);
     end if;
-end
-$$;
-
--- The subject is the trigger's argument.
-create function announce_subject() returns trigger language plpgsql as $$
-begin
-    perform announce_lookup(tg_argv[0]);
+    foreach what in array subjects loop
+        -- An inserted row has no old event, a deleted row no new one.
+        continue when what is null;
+        insert into lookup_journal (subject) values (what) on conflict do nothing;
+        perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
+        if current_setting('grandstand.notices', true) = 'on' then
+            raise notice '%', what using errcode = 'GS001';
+        end if;
+    end loop;
     return null;
 end
 $$;
 
--- Announces a changed event. A new or deleted event is announced by the trigger on its audiences.
-create function announce_event() returns trigger language plpgsql as $$
-begin
-    perform announce_lookup('event ' || new.key);
-    return null;
-end
-$$;
-
-create function announce_audience() returns trigger language plpgsql as $$
-begin
-    if tg_op <> 'INSERT' then perform announce_lookup('event ' || old.event_key); end if;
-    if tg_op <> 'DELETE' then perform announce_lookup('event ' || new.event_key); end if;
-    return null;
-end
-$$;
-
-create function announce_lane() returns trigger language plpgsql as $$
-begin
-    perform announce_lookup('event ' || u.event_key) from audiences u where u.lane = new.id;
-    return null;
-end
-$$;
-
-create function announce_channel() returns trigger language plpgsql as $$
-begin
-    perform announce_lookup('event ' || u.event_key)
-    from lanes l join audiences u on u.lane = l.id where l.channel = new.id;
-    return null;
-end
-$$;
-
--- An app that looks a channel up learns why the channel could not be made, and when the creation is tried again, so a
--- refusal is announced. Inserted rows are not announced, because only a refusal changes an answer.
-create function announce_refusal() returns trigger language plpgsql as $$
-begin
-    perform announce_lookup('event ' || new.event_key);
-    return null;
-end
-$$;
-
-create trigger announce_refusal after update of state, reason, next_attempt_at on channels for each row
-    when (new.state = 'failed' and new.event_key is not null
-        and (old.state, old.reason, old.next_attempt_at) is distinct from (new.state, new.reason, new.next_attempt_at))
-    execute function announce_refusal();
+-- A new or deleted event is announced by the trigger on its audiences.
 create trigger announce_lookup after update on events for each row
     when (old.name is distinct from new.name or old.kind is distinct from new.kind
         or old.topics is distinct from new.topics or old.starts_at is distinct from new.starts_at
         or old.ends_at is distinct from new.ends_at or old.first_update_at is distinct from new.first_update_at
         or old.ended_at is distinct from new.ended_at or old.cancelled_at is distinct from new.cancelled_at)
-    execute function announce_event();
+    execute function announce_lookup();
 create trigger announce_lookup
     after insert or delete or update of event_key, bundle_id, environment, variant, position, storage_policy, lane, delivery
-    on audiences for each row execute function announce_audience();
+    on audiences for each row execute function announce_lookup();
 create trigger announce_lookup after update of channel, fenced_at on lanes for each row
     when (old.channel is distinct from new.channel or (old.fenced_at is null) <> (new.fenced_at is null))
-    execute function announce_lane();
-create trigger announce_lookup after update of state, channel_id on channels for each row
-    when (old.state is distinct from new.state or old.channel_id is distinct from new.channel_id)
-    execute function announce_channel();
-create trigger announce_truncation after truncate on events for each statement execute function announce_subject('events');
-create trigger announce_truncation after truncate on audiences for each statement execute function announce_subject('events');
+    execute function announce_lookup();
+-- An app that looks a channel up learns why the channel could not be made, and when the creation is tried again.
+-- Inserted rows are not announced, because only a refusal changes an answer.
+create trigger announce_lookup after update of state, channel_id, reason, next_attempt_at on channels for each row
+    when (old.state is distinct from new.state or old.channel_id is distinct from new.channel_id
+        or new.state = 'failed' and (old.reason, old.next_attempt_at) is distinct from (new.reason, new.next_attempt_at))
+    execute function announce_lookup();
+-- Events, lanes and channels can only be truncated together with audiences, which refer to them.
+create trigger announce_truncation after truncate on audiences for each statement execute function announce_lookup('events');
 create trigger announce_keys
     after insert or delete or truncate or update of name, secret_hash, scopes, apps, revoked_at, expires_at on api_keys
-    for each statement execute function announce_subject('keys');
+    for each statement execute function announce_lookup('keys');
 
 -- Webhooks --------------------------------------------------------------------------------------------------------------
 -- Who changes something writes the messages about it in the same transaction (WebhookNews). Without a subscription,

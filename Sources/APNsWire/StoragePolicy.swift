@@ -22,10 +22,4 @@ package enum StoragePolicy: String, Decodable, Sendable, Hashable, CaseIterable 
         case .mostRecentMessageStored: 1
         }
     }
-
-    /// Reads Apple's number; `nil` for an undocumented one.
-    package init?(wireValue: Int) {
-        guard let policy = Self.allCases.first(where: { $0.wireValue == wireValue }) else { return nil }
-        self = policy
-    }
 }

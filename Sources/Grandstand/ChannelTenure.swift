@@ -28,7 +28,7 @@ package struct ChannelTenure: Sendable, Hashable {
     package static let keptAfterEnd: TimeInterval = 600
 
     /// The declared and actual times of an event.
-    package struct Course: Sendable, Hashable {
+    package struct Course: Sendable, Hashable, Decodable {
         package var createdAt: Date
         package var channelsOpenAt: Date?
         package var startsAt: Date?
@@ -39,16 +39,9 @@ package struct ChannelTenure: Sendable, Hashable {
         /// When the event ended or was cancelled.
         package var overAt: Date?
 
-        package init(
-            createdAt: Date, channelsOpenAt: Date? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
-            lastMessageAt: Date? = nil, overAt: Date? = nil
-        ) {
-            self.createdAt = createdAt
-            self.channelsOpenAt = channelsOpenAt
-            self.startsAt = startsAt
-            self.endsAt = endsAt
-            self.lastMessageAt = lastMessageAt
-            self.overAt = overAt
+        private enum CodingKeys: String, CodingKey {
+            case createdAt = "event_created_at", channelsOpenAt = "channels_open_at", startsAt = "starts_at"
+            case endsAt = "ends_at", lastMessageAt = "last_message_at", overAt = "over_at"
         }
     }
 

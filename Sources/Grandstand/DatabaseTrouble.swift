@@ -1,104 +1,14 @@
+package import GrandstandContract
+
 /// The kinds of trouble with the database. Each needs a different action of the operator. Readiness, log, metric,
 /// alert, `doctor` and the text of a 503 use the same words.
-package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
-    /// There is no connection: PostgreSQL does not run at the configured address, or the network is broken.
-    case unreachable
-    /// PostgreSQL refuses the user, the password or the database, or the user lacks a grant.
-    case accessRefused = "access-refused"
-    /// PostgreSQL has no free connection for this process.
-    case tooFewConnections = "too-few-connections"
-    case diskFull = "disk-full"
-    /// PostgreSQL is out of memory, or cannot read its disk.
-    case serverFault = "server-fault"
-    /// PostgreSQL accepts no writes: it is a standby, or it was set read-only.
-    case readOnly = "read-only"
-    /// PostgreSQL commits, but no synchronous standby confirms.
-    case standbyAway = "standby-away"
-    /// There is a connection, but no answer in time.
-    case slow
-    /// This binary cannot work with the schema of the database.
-    case schema
-    /// The clocks of this machine and the database differ so much that this replica may claim no work.
-    case clockOff = "clock-off"
+package typealias DatabaseTrouble = Contract.DatabaseTrouble
 
-    /// How a statement, or an attempt to connect, failed.
-    package enum Failure: Sendable, Hashable {
-        /// The server refused the statement or the connection. The refusal has an SQLSTATE.
-        case refused
-        /// No connection could be made. libpq gives a text for this but no code.
-        case connecting
-        /// The connection broke while it was in use.
-        case lost
-        case timedOut
-        /// The timeout passed while the server only waited for a standby's confirmation.
-        case unconfirmed
-    }
-
-    /// - Parameters:
-    ///   - sqlState: the server's code, if it gave one.
-    ///   - message: the text from the server or libpq. Only texts of failed connections are examined. If the server is
-    ///     configured to write them in another language than English, the trouble is `unreachable`.
-    /// - Returns: `nil` if the error concerns the statement and not the database.
-    package init?(_ failure: Failure, sqlState: String?, message: String) {
-        if let sqlState, let trouble = Self.bySQLState(sqlState) {
-            self = trouble
-            return
-        }
-        switch failure {
-        case .refused: return nil
-        case .connecting:
-            self = Self.byWords.first { $0.words.contains(where: message.contains) }?.trouble ?? .unreachable
-        case .lost: self = .unreachable
-        case .timedOut: self = .slow
-        case .unconfirmed: self = .standbyAway
-        }
-    }
-
-    private static func bySQLState(_ state: String) -> DatabaseTrouble? {
-        switch state {
-        case "53100": .diskFull
-        case "53200": .serverFault
-        case "53300": .tooFewConnections
-        case "25006": .readOnly
-        // Invalid authorization, invalid password, no such database, insufficient privilege.
-        case "28000", "28P01", "3D000", "42501": .accessRefused
-        // No such schema, table, column or function.
-        case "3F000", "42P01", "42703", "42883": .schema
-        // The server shuts down, crashed, or is starting.
-        case "57P01", "57P02", "57P03": .unreachable
-        case _ where state.hasPrefix("58"): .serverFault
-        default: nil
-        }
-    }
-
-    /// With several hosts, the message has the errors of all hosts. If the message has texts of several troubles, the
-    /// first of these troubles in this list counts.
-    private static let byWords: [(trouble: DatabaseTrouble, words: [String])] = [
-        (.diskFull, ["No space left on device"]),
-        (
-            .tooFewConnections,
-            [
-                "too many clients", "too many connections", "remaining connection slots", "connection limit exceeded",
-                "no more connections allowed",
-            ]
-        ),
-        (
-            .accessRefused,
-            [
-                "authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in",
-                "permission denied for database",
-                // These texts are about a role or a database. The words `does not exist` would also match a message
-                // about a missing file on this machine.
-                #"FATAL:  role ""#, #"FATAL:  database ""#,
-            ]
-        ),
-        (.readOnly, ["session is read-only"]),
-    ]
-
+extension DatabaseTrouble {
     /// One sentence that describes the trouble. It contains no host and no user, so anybody may read it.
     package var finding: String {
         switch self {
-        case .unreachable: "The database did not answer."
+        case .unreachable, .unknown: "The database did not answer."
         case .accessRefused:
             "The database refuses this server's user, password or database name, or a grant is missing."
         case .tooFewConnections: "The database has no connection left for this process."
@@ -115,7 +25,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     /// What to do, in one or two sentences.
     package var advice: String {
         switch self {
-        case .unreachable:
+        case .unreachable, .unknown:
             "Start PostgreSQL, or repair the network to it (`grandstand doctor` shows which), then try again."
         case .accessRefused:
             "Correct user and password in DATABASE_URL, or let the user in (pg_hba.conf, GRANT); this server's log has "
@@ -144,7 +54,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .diskFull, .serverFault, .accessRefused, .schema, .clockOff: 10
         case .readOnly, .standbyAway, .tooFewConnections: 2
-        case .unreachable, .slow: 1
+        case .unreachable, .slow, .unknown: 1
         }
     }
 
@@ -152,7 +62,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     package var preventsAllWork: Bool {
         switch self {
         case .unreachable, .accessRefused, .tooFewConnections: true
-        case .diskFull, .serverFault, .readOnly, .standbyAway, .slow, .schema, .clockOff: false
+        case .diskFull, .serverFault, .readOnly, .standbyAway, .slow, .schema, .clockOff, .unknown: false
         }
     }
 
@@ -161,7 +71,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     package var stopsWrites: Bool {
         switch self {
         case .diskFull, .serverFault, .readOnly, .standbyAway, .schema, .clockOff: true
-        case .unreachable, .accessRefused, .tooFewConnections, .slow: false
+        case .unreachable, .accessRefused, .tooFewConnections, .slow, .unknown: false
         }
     }
 }

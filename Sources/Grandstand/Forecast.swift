@@ -21,43 +21,25 @@ package struct Forecast: Sendable, Hashable {
         /// When the channel frees its place; `nil`: unknown.
         package var closesAt: Date?
         /// The channel has its place now, whatever its times say.
-        package var isHeld: Bool
+        package var isHeld = false
         /// From when a channel without a place takes the place of a channel that yields; `nil`: never.
         package var needsAt: Date?
         /// From when the channel yields its place to a channel that needs one; `nil`: never.
         package var yieldsAt: Date?
 
-        package init(
-            opensAt: Date, closesAt: Date?, isHeld: Bool = false, needsAt: Date? = nil, yieldsAt: Date? = nil
-        ) {
-            self.opensAt = opensAt
-            self.closesAt = closesAt
-            self.isHeld = isHeld
-            self.needsAt = needsAt
-            self.yieldsAt = yieldsAt
-        }
-    }
-
-    /// The number of channels from a time on.
-    package struct Point: Sendable, Hashable {
-        package var at: Date
-        package var count: Int
-
-        package init(at: Date, count: Int) {
-            self.at = at
-            self.count = count
-        }
+        /// A channel whose end is unknown.
+        package static func open(isHeld: Bool, now: Date) -> Span { Span(opensAt: now, isHeld: isHeld) }
     }
 
     /// The number of channels over the next thirty days, in steps of 15 minutes for two days and of four hours after
     /// that. Each step shows its highest count. If the count at the end of a step is lower, another point shows it.
-    package static func course(spans: [Span], limit: Int, now: Date) -> [Point] {
+    package static func course(spans: [Span], limit: Int, now: Date) -> [(at: Date, count: Int)] {
         let (held, changes) = Self.changes(spans: spans, limit: limit, now: now)
-        var points: [Point] = []
+        var points: [(at: Date, count: Int)] = []
         var count = held
         var slotEnd = now
         func close() {
-            if let last = points.last, last.count != count { points.append(Point(at: slotEnd, count: count)) }
+            if let last = points.last, last.count != count { points.append((slotEnd, count)) }
         }
         for change in changes where change.at <= now.addingTimeInterval(30 * 86_400) {
             if change.at < slotEnd, let last = points.last {
@@ -66,7 +48,7 @@ package struct Forecast: Sendable, Hashable {
             } else {
                 close()
                 count += change.by
-                points.append(Point(at: change.at, count: count))
+                points.append((change.at, count))
                 let width: TimeInterval = change.at < now.addingTimeInterval(2 * 86_400) ? 900 : 14_400
                 slotEnd = change.at.addingTimeInterval(width)
             }

@@ -4,12 +4,28 @@ internal import JSON
 
 /// Reads the names in the path of a request to the API or the console. It refuses names that are invalid or out of the
 /// caller's reach.
-package protocol PathReading {
+package protocol PathReading: Reaching {
     /// A path parameter, still percent-encoded.
     func parameter(_ name: String) -> String?
+}
 
-    /// The apps that the request reaches.
+/// A caller of the API or the console, or one of its requests.
+package protocol Reaching {
+    /// The apps that the caller reaches.
     var reach: AppReach { get }
+}
+
+extension Reaching {
+    /// - Throws: `forbidden` for an app out of reach.
+    package func requireAccess(to bundleID: BundleID) throws(Problem) {
+        guard reach.covers(bundleID) else { throw reach.refusal }
+    }
+
+    /// - Parameter other: the apps of the object that is asked for.
+    /// - Throws: `forbidden`.
+    package func requireAccess(to other: AppReach) throws(Problem) {
+        guard reach.covers(other) else { throw reach.refusal }
+    }
 }
 
 extension PathReading {
@@ -61,10 +77,5 @@ extension PathReading {
             throw Problem(kind, "\(JSONText.quoted(text)) is not a valid ID; IDs are UUIDs.")
         }
         return id
-    }
-
-    /// - Throws: `forbidden` for an app out of reach.
-    package func requireAccess(to bundleID: BundleID) throws(Problem) {
-        guard reach.covers(bundleID) else { throw reach.refusal }
     }
 }

@@ -10,6 +10,8 @@ package struct Problem: Error, Sendable, Equatable {
     package typealias Kind = Contract.ProblemKind
 
     package let kind: Kind
+    /// The title of the kind. The console has its own titles for some problems.
+    package var title: String
     /// The HTTP status of the kind. Exception: a lookup of an event that is over gives 410.
     package var status: Int
     /// A sentence about this request that says what to do.
@@ -29,27 +31,23 @@ package struct Problem: Error, Sendable, Equatable {
     /// The trouble with the database that caused the problem, if any.
     package var trouble: DatabaseTrouble?
 
-    /// - Parameter errors: only the first `FaultList.limit` are kept. If there are more, the detail says how many more.
+    /// - Parameters:
+    ///   - errors: only the first `FaultList.limit` are kept. If there are more, the detail says how many more.
+    ///   - faults: the errors, if they were counted already.
     package init(
-        _ kind: Kind, _ detail: String, errors: [FieldError] = [], apns: APNsRefusal? = nil,
-        members: [Member] = [], retryAfter: Int? = nil, maxAge: Int? = nil
+        _ kind: Kind, _ detail: String, errors: [FieldError] = [], faults: FaultList? = nil,
+        apns: APNsRefusal? = nil, members: [Member] = [], retryAfter: Int? = nil, maxAge: Int? = nil
     ) {
-        let faults = FaultList(errors)
-        self.init(kind, detail, faults: faults, apns: apns, members: members, retryAfter: retryAfter)
-        self.maxAge = maxAge
-    }
-
-    package init(
-        _ kind: Kind, _ detail: String, faults: FaultList, apns: APNsRefusal? = nil,
-        members: [Member] = [], retryAfter: Int? = nil
-    ) {
+        let faults = faults ?? FaultList(errors)
         self.kind = kind
+        title = kind.title
         status = kind.status
         self.detail = detail + faults.note
-        errors = faults.listed
+        self.errors = faults.listed
         self.apns = apns
         self.members = members
         self.retryAfter = retryAfter
+        self.maxAge = maxAge
     }
 
     /// `invalid-request` for one place in the request.
@@ -86,13 +84,4 @@ extension Problem: CustomStringConvertible {
 }
 
 /// One place in a request and what is wrong with it.
-package struct FieldError: Sendable, Equatable {
-    /// RFC 6901 JSON Pointer into the body; a name such as `limit` for a query parameter.
-    package var pointer: String
-    package var detail: String
-
-    package init(pointer: String, detail: String) {
-        self.pointer = pointer
-        self.detail = detail
-    }
-}
+package typealias FieldError = Contract.FieldError

@@ -10,11 +10,6 @@ package struct RetryPolicy: Sendable, Hashable {
     /// The most seconds between two tries.
     package var ceiling: Double
 
-    package init(base: Double, ceiling: Double) {
-        self.base = base
-        self.ceiling = ceiling
-    }
-
     /// For broadcasts, which must reach devices within seconds.
     package static let broadcasts = RetryPolicy(base: 0.25, ceiling: 30)
     /// For broadcasts that Apple refused because it does not know their channel. The pause leaves time for a

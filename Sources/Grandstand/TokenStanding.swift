@@ -49,16 +49,10 @@ package struct TokenStanding: Sendable, Equatable {
     package static let threshold = 2
     /// Seconds between two probes.
     package static let pause: TimeInterval = 3
-    /// Seconds after a replacement in which requests may still have a token of the key before: a token is kept for two
-    /// seconds without a look at its file.
-    private static let overlap: TimeInterval = 5
 
     /// The current refusal; `nil` while requests are sent.
     package private(set) var refusal: KeyRefusal?
     private var key: [UInt8] = []
-    /// The key before, and when it was replaced.
-    private var replaced: [UInt8]?
-    private var replacedAt = Date.distantPast
     private var refusals = 0
     private var firstRefusedAt: Date?
     private var probeAt: Date?
@@ -81,13 +75,13 @@ package struct TokenStanding: Sendable, Equatable {
     ///
     /// - Parameter key: the fingerprint of the key.
     /// - Returns: the refusal that ends because the key has changed; `nil`: there was none.
-    package mutating func use(_ key: [UInt8], now: Date) -> KeyRefusal? {
-        guard key != self.key, key != replaced || now.timeIntervalSince(replacedAt) > Self.overlap else { return nil }
-        let (ended, before) = (refusal, self.key)
-        self = TokenStanding()
-        self.key = key
-        (replaced, replacedAt) = (before, now)
-        return ended
+    package mutating func use(_ key: [UInt8]) -> KeyRefusal? {
+        guard key != self.key else { return nil }
+        defer {
+            self = TokenStanding()
+            self.key = key
+        }
+        return refusal
     }
 
     /// Records that APNs refused a token that the key signed.

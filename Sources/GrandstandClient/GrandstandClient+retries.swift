@@ -45,7 +45,7 @@ extension GrandstandClient {
 
     private func attempt(_ request: Request) async -> Result<Answer, any Error> {
         do {
-            return .success(try await transport.open(request).whole())
+            return .success(try await transport.open(request))
         } catch {
             return .failure(error)
         }

@@ -18,7 +18,8 @@ public struct GrandstandClient: Sendable {
     let retry: RetryPolicy
     let timeout: TimeInterval
     let cache: AnswerCache?
-    let time: ClientTime
+    /// Tests replace it.
+    package var time = ClientTime.system
 
     /// - Parameters:
     ///   - server: the server's base URL, e.g. `https://grandstand.example.com`.
@@ -32,21 +33,12 @@ public struct GrandstandClient: Sendable {
         server: URL, key: String?, transport: any ClientTransport = URLSessionTransport(),
         retry: RetryPolicy = .standard, timeout: TimeInterval = 15, cache: AnswerCache? = nil
     ) {
-        self.init(
-            server: server, key: key, transport: transport, retry: retry, timeout: timeout, cache: cache, time: .system)
-    }
-
-    package init(
-        server: URL, key: String?, transport: any ClientTransport, retry: RetryPolicy = .standard,
-        timeout: TimeInterval = 15, cache: AnswerCache? = nil, time: ClientTime
-    ) {
         self.server = server
         self.key = key.map { Secret($0) }
         self.transport = transport
         self.retry = retry
         self.timeout = timeout
         self.cache = cache
-        self.time = time
     }
 
     /// Makes a call of the API.
@@ -82,7 +74,7 @@ public struct GrandstandClient: Sendable {
     public func send(
         _ method: String, _ path: String, json: Data? = nil, headers: [String: String] = [:]
     ) async throws -> Answer {
-        try await transport.open(try request(method, path, body: json, headers: headers)).whole()
+        try await transport.open(try request(method, path, body: json, headers: headers))
     }
 
     /// Makes a request once and decodes its answer.

@@ -33,19 +33,6 @@ public struct ServerProblem: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// A problem for tests, without a server.
-    package init(
-        status: Int, slug: String, title: String, sequence: Int? = nil, contentState: Data? = nil,
-        retryAfter: Int? = nil
-    ) {
-        self.init(
-            Contract.Problem(
-                type: slug.isEmpty ? "" : "https://grandstand.dev/problems/\(slug)", title: title, status: status,
-                detail: "",
-                sequence: sequence, contentState: contentState.flatMap { try? RawJSON(json: $0) }),
-            retryAfter: retryAfter)
-    }
-
     /// Reads a problem document. If the body is not a problem document, makes a problem from the status and the first
     /// 200 bytes of the body.
     public init(_ answer: GrandstandClient.Answer) {

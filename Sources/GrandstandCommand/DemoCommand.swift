@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import ArgumentParser
 internal import Foundation
+internal import UnixSignals
 
 /// `grandstand demo`: shows a newcomer what the server does.
 struct DemoCommand: AsyncParsableCommand {
@@ -38,8 +39,30 @@ struct DemoCommand: AsyncParsableCommand {
                     + "accepted by APNs, "
                     + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))."
             )
-            if !once { try await DemoInvitation(stage: stage, report: report).stay() }
+            guard !once else { return }
+            report.line(Self.invitation(to: stage))
+            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
         }
+    }
+
+    /// The address, a key and calls to try after the match.
+    private static func invitation(to stage: DemoStage) -> String {
+        let address = stage.address.absoluteString
+        return """
+
+            The server stays up at \(address) with a key that may do everything:
+
+              export KEY=\(stage.secret)
+
+            The console, for people: \(address)/console (sign in with that key).
+
+              curl -s -H "Authorization: Bearer $KEY" \(address)/v1/quotas
+              GRANDSTAND_URL=\(address) GRANDSTAND_API_KEY=$KEY grandstand call listEvents
+              curl -s \(stage.control)/lock-screens
+
+            README.md and docs/organising.md have more; docs/simulator.md describes the phones.
+            Ctrl-C ends it.
+            """
     }
 
     /// The settings of the demo's server: those of webhooks in `environment`, so that you can try a receiver of your

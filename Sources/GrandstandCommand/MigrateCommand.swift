@@ -11,7 +11,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let session = try await DatabaseSession.connect(configuration.database, logger: configuration.makeLogger())
         do {
-            let names = try await session.migrate { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+            let names = try await session.migrate { Terminal.say("\($0)") }
             print(names.isEmpty ? "nothing to do" : names.map { "applied \($0)" }.joined(separator: "\n"))
             await session.close()
         } catch {

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import ArgumentParser
 internal import Foundation
+internal import JSON
 internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
@@ -91,9 +92,9 @@ struct SimulatorCommand: AsyncParsableCommand {
         options.port = port
         options.controlPort = controlPort
         options.controlHost = controlHost
-        options.capitals = capitals
+        options.quirks.capitals = capitals
         options.channelLimit = channelLimit
-        options.teams = try KeyTeams(parsing: team)
+        try options.setTeams(team)
         options.keyScopes = try KeyScope.list(parsing: keyScope)
         options.journalCapacity = journal
         options.faultFile = faults
@@ -118,11 +119,8 @@ struct SimulatorCommand: AsyncParsableCommand {
                 let lines = screen.activities.map { "\($0)" }
                 guard shown.updateValue(lines, forKey: screen.device) ?? [] != lines else { continue }
                 let text = "lock screen of \(screen.device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))"
-                // The names come from clients, so control characters are replaced before they reach the terminal.
-                let visible = text.unicodeScalars.map {
-                    $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "\u{FFFD}" : $0
-                }
-                printLine(String(String.UnicodeScalarView(visible)))
+                // The names come from clients.
+                printLine(text.escapingControls)
             }
         }
     }

@@ -34,13 +34,7 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Throws: `DecodingError` for bytes that are not one JSON value.
     public init(json bytes: Data) throws {
-        do {
-            var scanner = try JSONScanner(Array(bytes), maximumDepth: 512)
-            try scanner.skip(try scanner.start())
-            try scanner.finish()
-        } catch {
-            throw DecodingError.fault("\(error.detail), at byte \(error.offset)")
-        }
+        _ = try JSONValue(decoding: bytes)
         self.bytes = bytes
     }
 

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// A text that is never printed: an API key, an installation's secret, or the value of a header field. A value that
 /// contains a `Secret` may be logged, described and dumped.
 package struct Secret: RawRepresentable, Sendable, Hashable, Codable {
@@ -14,20 +8,7 @@ package struct Secret: RawRepresentable, Sendable, Hashable, Codable {
     package init(_ text: String) { rawValue = text }
 
     /// A new secret: 32 random bytes in base64url, as the API requires for an installation.
-    package static func draw() -> Secret {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-        return Secret(
-            String(
-                bytes.base64EncodedString().compactMap { character -> Character? in
-                    switch character {
-                    case "+": "-"
-                    case "/": "_"
-                    case "=": nil
-                    default: character
-                    }
-                }))
-    }
+    package static func draw() -> Secret { Secret(Base64URL.text((0..<32).map { _ in .random(in: .min ... .max) })) }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

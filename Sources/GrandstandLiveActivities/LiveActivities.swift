@@ -84,8 +84,8 @@ public actor LiveActivities {
         _ topics: some Sequence<String> & Sendable, variant: String? = nil
     ) throws(LiveActivitiesError) {
         let topics = Array(topics)
-        if let odd = topics.first(where: { !InstallationFacts.isTopic($0) }) { throw .notATopic(odd) }
-        if let variant, !InstallationFacts.isVariant(variant) { throw .notAVariant(variant) }
+        if let odd = topics.first(where: { !TextRule.topic.accepts($0) }) { throw .notATopic(odd) }
+        if let variant, !TextRule.variant.accepts(variant) { throw .notAVariant(variant) }
         try setTopics(variant: variant) { $0.formUnion(topics) }
     }
 
@@ -94,7 +94,7 @@ public actor LiveActivities {
     /// - Parameter variant: `nil`: people see the variant of their language, or the audience without a variant.
     /// - Throws: `notAVariant`; `locked`.
     public func setVariant(_ variant: String?) throws(LiveActivitiesError) {
-        if let variant, !InstallationFacts.isVariant(variant) { throw .notAVariant(variant) }
+        if let variant, !TextRule.variant.accepts(variant) { throw .notAVariant(variant) }
         try update { $0.changeFacts { $0.variant = variant } }
         wake()
     }

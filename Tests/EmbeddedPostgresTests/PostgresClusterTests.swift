@@ -31,26 +31,19 @@ struct PostgresClusterTests {
         }
     }
 
-    @Test func `several starts and stops have the effect of one`() async throws {
+    @Test func `several starts and stops have the effect of one, and another process finds a running cluster`()
+        async throws
+    {
         let cluster = workshop.cluster()
+        #expect(workshop.cluster().runningElsewhere() == nil)
         let connection = try await cluster.start()
         #expect(try await cluster.start() == connection)
+        #expect(workshop.cluster().runningElsewhere() == connection)
         async let first: Void = cluster.stop()
         async let second: Void = cluster.stop()
         _ = await (first, second)
         await cluster.stop()
         await #expect(throws: ProgramFailure.self) { try await Workshop.ask(connection, "select 1") }
-    }
-
-    @Test func `a command in another process finds a running cluster`() async throws {
-        let cluster = workshop.cluster()
-        #expect(workshop.cluster().runningElsewhere() == nil)
-        let connection = try await cluster.start()
-        let found = try #require(workshop.cluster().runningElsewhere())
-        #expect(found == connection)
-        let answer = try await Workshop.ask(found, "select 1")
-        #expect(answer == "1")
-        await cluster.stop()
         #expect(workshop.cluster().runningElsewhere() == nil)
     }
 

@@ -24,15 +24,6 @@ struct RefusalTests {
         #expect(refusal.contains("`apt-get install postgresql` or `brew install postgresql`"))
     }
 
-    @Test func `data of another major version are refused, and the error names it`() async throws {
-        try await workshop.withCluster { _, _ in }
-        let data = "\(workshop.directory)/postgres"
-        try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: false, encoding: .utf8)
-        let refusal = try await refusal()
-        #expect(refusal.hasPrefix("\(data) was made by PostgreSQL 9, whose programs are not installed"))
-        #expect(refusal.contains("postgresql-9"))
-    }
-
     @Test func `a file with the name of the directory is refused`() async throws {
         let file = "\(workshop.folder)/file"
         try "".write(toFile: file, atomically: false, encoding: .utf8)
@@ -49,15 +40,6 @@ struct RefusalTests {
         #expect(try String(contentsOfFile: "\(data)/notes", encoding: .utf8) == "mine")
     }
 
-    @Test func `a socket folder that others can enter is refused`() async throws {
-        try await workshop.withCluster { _, _ in }
-        let sockets = "\(workshop.directory)/run"
-        try FileManager.default.createDirectory(
-            atPath: sockets, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o777])
-        #expect(chmod(sockets, 0o777) == 0)
-        #expect(try await refusal().contains("\(sockets) is not private: remove it"))
-    }
-
     @Test func `if initdb fails the error shows its last words`() async throws {
         let installation = try await workshop.installation(
             initdb: "echo 'creating …'; echo 'initdb: error: no room'; exit 1")
@@ -67,21 +49,26 @@ struct RefusalTests {
         #expect(Set(left) == ["postgres.lock", "run"])
     }
 
-    @Test func `if the server fails the error shows the last error of its log`() async throws {
+    @Test func `an existing cluster that cannot start says why`() async throws {
         try await workshop.withCluster { _, _ in }
-        try "no such setting\n".write(
-            toFile: "\(workshop.directory)/postgres/postgresql.auto.conf", atomically: false, encoding: .utf8)
-        let refusal = try await refusal()
-        #expect(refusal.contains("its log \(workshop.directory)/postgres.log ends: "))
-        #expect(refusal.contains("postgresql.auto.conf"))
-    }
+        let data = "\(workshop.directory)/postgres"
+        let settings = "\(data)/postgresql.auto.conf"
+        let before = try String(contentsOfFile: settings, encoding: .utf8)
+        try "no such setting\n".write(toFile: settings, atomically: false, encoding: .utf8)
+        let failed = try await refusal()
+        #expect(failed.contains("its log \(workshop.directory)/postgres.log ends: "))
+        #expect(failed.contains("postgresql.auto.conf"))
+        try before.write(toFile: settings, atomically: false, encoding: .utf8)
 
-    @Test func `a cancelled start leaves nothing running`() async throws {
-        let cluster = workshop.cluster()
-        let start = Task { try await cluster.start() }
-        start.cancel()
-        await #expect(throws: CancellationError.self) { _ = try await start.value }
-        await cluster.stop()
-        #expect(try await workshop.answer("select 1") == "1")
+        let sockets = "\(workshop.directory)/run"
+        try FileManager.default.createDirectory(atPath: sockets, withIntermediateDirectories: true)
+        #expect(chmod(sockets, 0o777) == 0)
+        #expect(try await refusal().contains("\(sockets) is not private: remove it"))
+        try FileManager.default.removeItem(atPath: sockets)
+
+        try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: false, encoding: .utf8)
+        let version = try await refusal()
+        #expect(version.hasPrefix("\(data) was made by PostgreSQL 9, whose programs are not installed"))
+        #expect(version.contains("postgresql-9"))
     }
 }

@@ -16,9 +16,7 @@ struct BulkTurnTests {
                     try await stage.putEvent(key)
                     try await stage.activeChannels(of: key)
                 }
-                let pool = PostgresPool(
-                    configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
-                    logger: Stage.logger)
+                let pool = Stage.pool(environment)
                 let items = (0..<500).map {
                     #"{"eventKey": "final", "event": "update", "contentState": {"n": \#($0)}}"#
                 }
@@ -32,18 +30,13 @@ struct BulkTurnTests {
                 }
                 for await _ in held {}
                 let calls = Task {
-                    try await withThrowingTaskGroup(of: Int.self) { group in
-                        for n in 0..<12 {
-                            let headers = n.isMultiple(of: 3) ? [:] : ["Idempotency-Key": "bulk-\(n)"]
-                            // A call that has waited for half a minute gets 503, so it is repeated.
-                            group.addTask {
-                                try await until("it is answered with anything but 503", within: .seconds(120)) {
-                                    let answer = try await stage.api("POST", "/v1/broadcasts", body, headers: headers)
-                                    return answer.status == 503 ? nil : answer.status
-                                }
-                            }
+                    try await concurrently(12) { n in
+                        let headers = n.isMultiple(of: 3) ? [:] : ["Idempotency-Key": "bulk-\(n)"]
+                        // A call that has waited for half a minute gets 503, so it is repeated.
+                        return try await until("it is answered with anything but 503", within: .seconds(120)) {
+                            let answer = try await stage.api("POST", "/v1/broadcasts", body, headers: headers)
+                            return answer.status == 503 ? nil : answer.status
                         }
-                        return try await group.reduce(into: []) { $0.append($1) }
                     }
                 }
                 _ = try await until("one of them waits for the event") {

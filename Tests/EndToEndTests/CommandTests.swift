@@ -45,19 +45,6 @@ struct CommandTests {
         #expect(try await stage.api("GET", "/v1/events/\(stage.event)").json["audiences"]?.items.count == 1)
     }
 
-    @Test func `a lookup waits for a channel that is being made, and says so`() async throws {
-        let stage = try await Stage.own()
-        try await stage.putApp()
-        let opening = Date(timeIntervalSinceNow: 6).formatted(.iso8601)
-        try await stage.grandstand(
-            "event", "put", stage.event, "--name", "Derby", "--channels-open-at", opening, "--audience",
-            "\(stage.bundleID):production:noMessageStored")
-        try await stage.grandstand(
-            "lookup", stage.bundleID, "production", stage.event, "--patience", "0", exitCode: 1)
-        let found = try await stage.grandstand("lookup", stage.bundleID, "production", stage.event)
-        #expect(found.text.contains("Asking again in") && found.text.contains("channelId"), "\(found.text)")
-    }
-
     @Test func `the command line sets when channels open, cancels an event with an end, and reopens it`() async throws {
         let stage = try await Stage.own()
         try await stage.putLiveEvent()
@@ -140,16 +127,8 @@ struct CommandTests {
         let stage = try await Stage.own()
         try await stage.putLiveEvent()
         let changes = [["--name", "New"], ["--kind", "cup"], ["--metadata", #"{"a": 1}"#]]
-        try await withThrowingTaskGroup { group in
-            for change in changes {
-                group.addTask {
-                    let output = try await Program.run(
-                        Self.program, ["event", "put", stage.event] + change,
-                        environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
-                    #expect(output.exitCode == 0, "\(output.text)")
-                }
-            }
-            try await group.waitForAll()
+        _ = try await concurrently(changes.count) { n in
+            try await stage.grandstand("event", "put", stage.event, changes[n][0], changes[n][1])
         }
         let json = try await stage.api("GET", "/v1/events/\(stage.event)").json
         #expect(json["name"]?.string == "New")
@@ -262,26 +241,26 @@ struct CommandTests {
             let audience = "\(Stage.bundleID):development:noMessageStored"
             let put = try await stage.grandstand(
                 "event", "put", "derby", "--name", "Derby", "--audience", audience, "--topic", "team:rapid",
-                "--wait", columns: 200)
+                "--wait")
             #expect(put.text.contains("channels: 1 of 1"))
             let sent = try await stage.grandstand(
-                "broadcast", "send", "derby", "--content-state", "{}", "--wait", columns: 200)
+                "broadcast", "send", "derby", "--content-state", "{}", "--wait")
             #expect(sent.text.contains("1 accepted"), "\(sent.text)")
-            let wide = try await stage.grandstand("event", "list", columns: 200)
+            let wide = try await stage.grandstand("event", "list")
             #expect(wide.text.contains("key    state"))
             let narrow = try await stage.grandstand("event", "list", columns: 30)
             #expect(narrow.text.contains("\nname"), "\(narrow.text)")
             #expect(narrow.text.split(separator: "\n").allSatisfy { $0.count <= 40 })
             let list = try await stage.grandstand(
-                "lookup", Stage.bundleID, "development", "--topic", "team:rapid", columns: 200)
+                "lookup", Stage.bundleID, "development", "--topic", "team:rapid")
             #expect(list.text.contains("derby"), "\(list.text)")
             let patched = try await stage.grandstand(
-                "event", "patch", "derby", #"{"kind": "cup"}"#, "--json", columns: 200)
+                "event", "patch", "derby", #"{"kind": "cup"}"#, "--json")
             #expect(patched.text.contains(#""kind":"cup""#), "\(patched.text)")
             try await stage.grandstand(
                 "event", "patch", "derby", "--name", "Final", "--topic", "team:austria",
                 "--channels-open-before",
-                "60", "--starts-at", "2099-01-01T00:00:00Z", "--fields", #"{"kind": null}"#, "--json", columns: 200)
+                "60", "--starts-at", "2099-01-01T00:00:00Z", "--fields", #"{"kind": null}"#, "--json")
             let event = try await stage.api("GET", "/v1/events/derby").json
             #expect(event["name"]?.string == "Final")
             #expect(event["kind"]?.string == nil)
@@ -294,11 +273,11 @@ struct CommandTests {
             #expect(both.text.contains("channels: 1 of 1"), "\(both.text)")
             let last = try await stage.api("GET", "/v1/events/derby").json
             #expect((last["name"]?.string, last["kind"]?.string) == ("Semifinal", "cup"))
-            let nothing = try await stage.grandstand("event", "patch", "derby", columns: 200, exitCode: 1)
+            let nothing = try await stage.grandstand("event", "patch", "derby", exitCode: 1)
             #expect(nothing.text.contains("nothing to change"), "\(nothing.text)")
             try await stage.grandstand("server", "ready")
             #expect(
-                try await stage.grandstand("audit", "--action", "event.created", columns: 200).text.contains("derby"))
+                try await stage.grandstand("audit", "--action", "event.created").text.contains("derby"))
         }
     }
 
@@ -318,6 +297,18 @@ struct CommandTests {
         #expect(asked.exitCode == 1)
         #expect(asked.text.contains("on the server's machine"), "\(asked.text)")
     }
+
+    @Test func `the manual page describes every command of the program`() async throws {
+        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let manual = try await Program.run(root.appending(path: "scripts/manual"), [Self.program.path, "1.2.3"])
+        #expect(manual.exitCode == 0, "\(manual.text)")
+        #expect(manual.text.contains("Grandstand 1.2.3") && !manual.text.contains("@VERBS@"))
+        let verbs = try await Program.run(Self.program, ["help"]).text.matches(of: /(?m)^  ([a-z]+) +[A-Z]/).map {
+            String($0.output.1)
+        }
+        #expect(verbs.count > 20)
+        for verb in verbs { #expect(manual.text.contains(".B \(verb)\n"), "\(verb)") }
+    }
 }
 
 extension Stage {
@@ -326,11 +317,12 @@ extension Stage {
     /// - Parameter code: the expected exit code.
     @discardableResult
     fileprivate func grandstand(
-        _ arguments: String..., columns: Int? = nil, exitCode code: Int32 = 0,
+        _ arguments: String..., columns: Int = 200, exitCode code: Int32 = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Program.Output {
-        var environment = ["GRANDSTAND_URL": url, "GRANDSTAND_API_KEY": api.secret ?? ""]
-        environment["COLUMNS"] = columns.map { String($0) }
+        let environment = [
+            "GRANDSTAND_URL": url, "GRANDSTAND_API_KEY": api.secret ?? "", "COLUMNS": String(columns),
+        ]
         let output = try await Program.run(CommandTests.program, arguments, environment: environment)
         #expect(output.exitCode == code, "\(output.text)", sourceLocation: sourceLocation)
         return output

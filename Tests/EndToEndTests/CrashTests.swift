@@ -15,7 +15,8 @@ struct CrashTests {
         async throws
     {
         let settings = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
-        try await Stage.place(settings: settings, options: { $0.capitals = .accepted }) { environment, simulator in
+        try await Stage.place(settings: settings, options: { $0.quirks.capitals = .accepted }) {
+            environment, simulator in
             let secret = try await Stage.secret(environment)
             try simulator.addFaults(
                 #"{"faults": [{"match": {"operation": "create", "every": 10}, "action": "lose"}]}"#)
@@ -60,7 +61,7 @@ struct CrashTests {
 
     @Test func `of four hundred creations over three replicas at a limit of a hundred, a hundred succeed`() async throws
     {
-        try await Stage.place(options: { $0.capitals = .accepted }) { environment, simulator in
+        try await Stage.place(options: { $0.quirks.capitals = .accepted }) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { first in
                 try await Stage.serve(environment, simulator: simulator) { second in
                     try await Stage.serve(environment, simulator: simulator) { third in

@@ -8,19 +8,7 @@ internal import Testing
 struct CrowdPushTests {
     @Test func `an update and the end also reach a phone without channels, by its update token`() async throws {
         let stage = try await Stage.own()
-        try await stage.putApp()
-        let app = try await stage.appsKey()
-        // An event is started on a new phone, with a channel, and on an old one. The old phone's owner allows the
-        // activity, and its update token is reported.
-        let (new, old) = (try stage.fan("new"), try stage.fan("old", "17.5"))
-        for fan in [new, old] { try await fan.register(app) }
-        try await stage.putStartingEvent()
-        try await stage.startNow()
-        for fan in [new, old] { try await stage.shows(fan, #"{"home": 0}"#) }
-        try await stage.started(accepted: 2)
-        let token = try stage.simulator.allow(activity: 1, on: old.phone)
-        try await new.report(app)
-        try await old.report(app, token: token)
+        let (app, new, old, token) = try await stage.startOnNewAndOld()
         #expect(try await stage.starts().count("confirmed") == 2)
 
         let goal = try await stage.settled(

@@ -13,9 +13,7 @@ struct DatabaseFaultTests {
         async throws
     {
         try await Stage.place { environment, simulator in
-            let pool = PostgresPool(
-                configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
-                logger: Stage.logger)
+            let pool = Stage.pool(environment)
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putLiveEvent()
                 try await pool.withConnection { connection in
@@ -37,7 +35,7 @@ struct DatabaseFaultTests {
                 let detail = try #require(refused.json["detail"]?.string)
                 #expect(detail.contains("disk is full") && detail.contains("Free or add space"), "\(detail)")
                 #expect(!detail.contains("extend file"))
-                let ready = try await Self.readiness(stage)
+                let ready = try await stage.api("GET", "/readyz")
                 #expect(ready.status == 503)
                 #expect(ready.json["trouble"]?.string == "disk-full", "\(ready.text)")
                 #expect(ready.json["detail"]?.string?.contains("disk is full") == true)
@@ -53,9 +51,5 @@ struct DatabaseFaultTests {
             }
             await pool.close()
         }
-    }
-
-    private static func readiness(_ stage: Stage) async throws -> HTTPCaller.Answer {
-        try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz")
     }
 }

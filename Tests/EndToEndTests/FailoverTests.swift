@@ -14,12 +14,17 @@ struct FailoverTests {
         let (one, two) = (folder.path + "/one", folder.path + "/two")
         let first = PostgresCluster(directory: one, logger: Stage.logger, durable: false)
         let second = PostgresCluster(directory: two, logger: Stage.logger, durable: false)
-        let hosts = try await Self.hosts(of: first, second)
+        // The first cluster has the tables.
+        let hosts = PostgresPair.url(try await first.startMigrated(), try await second.start())
         // The second host takes over with the data directory of the first, so the second host's own data directory is
         // removed.
         await second.stop()
         try FileManager.default.removeItem(atPath: two)
-        do {
+        let stop = {
+            await first.stop()
+            await second.stop()
+        }
+        try await ending(with: stop) {
             try await Stage.place(settings: ["DATABASE_URL": hosts]) { environment, simulator in
                 try await Stage.serve(environment, simulator: simulator) { stage in
                     try await stage.putLiveEvent()
@@ -54,19 +59,6 @@ struct FailoverTests {
                     #expect(timestamps == timestamps.sorted())
                 }
             }
-        } catch {
-            await first.stop()
-            await second.stop()
-            throw error
         }
-        await second.stop()
-    }
-
-    /// Starts both clusters, and names both hosts in one connection string. The first cluster has the tables.
-    private static func hosts(of first: PostgresCluster, _ second: PostgresCluster) async throws -> String {
-        let connection = try await first.startMigrated()
-        let host = /host='([^']+)'/
-        let other = try #require(try await second.start().firstMatch(of: host)?.output.1)
-        return connection.replacing(host) { "host='\($0.output.1),\(other)'" }
     }
 }

@@ -9,10 +9,8 @@ internal import Testing
 /// `GRANDSTAND_FREEZES_SEED` repeats the choices of a run.
 @Suite(.timeLimit(.minutes(60)))
 struct FreezeTests {
-    private static let freezes = ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES"].flatMap(Int.init) ?? 4
-    private static let seed =
-        ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES_SEED"].flatMap(UInt64.init)
-        ?? UInt64.random(in: 0...UInt64.max)
+    private static let freezes = Drill.number("GRANDSTAND_FREEZES") ?? 4
+    private static let seed = Drill.seed("GRANDSTAND_FREEZES_SEED")
     /// The worlds run in parallel, because a round mostly waits. Half of the worlds connect over TCP, half over the
     /// socket.
     private static let worlds = freezes < 20 ? 2 : 4
@@ -44,8 +42,7 @@ struct FreezeTests {
                 try await place.round(round, fault, at: step, for: .milliseconds(milliseconds))
             }
             try await place.expectNoDoubles()
-            let faults = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
-            print("freezes, world \(world): \(faults); \(place.report)")
+            print("freezes, world \(world): \(Drill.text(tally)); \(place.report)")
         }
     }
 }

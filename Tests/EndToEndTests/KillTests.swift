@@ -10,10 +10,8 @@ internal import Testing
 /// the choices of a run.
 @Suite(.timeLimit(.minutes(20)))
 struct KillTests {
-    private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_KILLS"].flatMap(Int.init) ?? 5
-    private static let seed =
-        ProcessInfo.processInfo.environment["GRANDSTAND_KILLS_SEED"].flatMap(UInt64.init)
-        ?? UInt64.random(in: 0...UInt64.max)
+    private static let kills = Drill.number("GRANDSTAND_KILLS") ?? 5
+    private static let seed = Drill.seed("GRANDSTAND_KILLS_SEED")
     private static let events = 300
 
     @Test func `the newest states of 300 events arrive although two replicas are killed again and again`() async throws
@@ -56,17 +54,16 @@ struct KillTests {
 
     private static func kill(_ stadium: Stadium, _ simulator: Simulator) async throws -> String {
         let foreigner = ForeignSystem()
-        let foreign = KillWorld.all.contains(.foreigners) ? Task { try await foreigner.run(simulator) } : nil
+        let foreign = Task { try await foreigner.run(simulator) }
         foreigner.turn()
         try await stadium.open()
         let opened = try await stadium.channels()
-        if KillWorld.all.contains(.falseRefusals) {
-            try simulator.addFaults(
-                """
-                {"faults": [{"match": {"operation": "broadcast", "rate": 0.003}, "action": "refuse",
-                    "reason": "ChannelNotRegistered"}]}
-                """)
-        }
+        // APNs refuses some broadcasts to channels that exist, as if the channels did not exist.
+        try simulator.addFaults(
+            """
+            {"faults": [{"match": {"operation": "broadcast", "rate": 0.003}, "action": "refuse",
+                "reason": "ChannelNotRegistered"}]}
+            """)
         var random = SplitMix(seed: seed)
         var tally: [Stadium.Kill: Int] = [:]
         var calls = KillCalls(events: events)
@@ -108,10 +105,9 @@ struct KillTests {
         #expect(withdrawn.isEmpty, "withdrawn, and sent")
         let rung = try await rings(simulator)
         foreigner.finish()
-        try await foreign?.value
+        try await foreign.value
         try await expectChannels(stadium, simulator, foreigner, opened)
-        let killed = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
-        return "\(killed); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
+        return "\(Drill.text(tally)); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
             + "\(calls.withdrawals) withdrawn, \(sent.count) sent, \(order.repeats) of them again with the same timestamp; "
             + "\(rung) goals of fed matches rang; "
             + "\(foreigner.made.count) channels made by others"
@@ -123,7 +119,7 @@ struct KillTests {
     /// - Returns: how many goals rang.
     private static func rings(_ simulator: Simulator) async throws -> Int {
         let goals = kills / 2
-        let fed = (0..<events).filter(KillWorld.isFed)
+        let fed = (0..<events).filter(Stadium.isFed)
         // APNs may have the newest state while the message of an earlier goal is still being repeated.
         return try await until("every goal has rung", within: .seconds(60)) {
             var rung: [String: Set<Int>] = [:]

@@ -20,8 +20,12 @@ struct MainJobTests {
             nil,
             [stage.audience(.development, .noMessageStored), stage.audience(.production, .mostRecentMessageStored)])
         #expect(channels.count == 2)
-        try checkCreations(
-            try await stage.simulator.requests(2) { $0.request.isCreation && isOwn($0.request) }, stage)
+        let creations = try await stage.simulator.requests(2) { $0.request.isCreation && isOwn($0.request) }
+        #expect(
+            Set(creations.map(\.request.text)) == [
+                #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#,
+                #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#,
+            ])
 
         // Apps make this lookup before they start an activity. It gives the ID of the channel that the simulator
         // has.
@@ -89,47 +93,14 @@ struct MainJobTests {
                 }
                 let requestID = try #require(delivery["apnsRequestId"]?.string)
                 #expect(requestID == requestID.lowercased())
-                #expect(
-                    request.fields == [
-                        "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": priority,
-                        "apns-expiration": String(expiration), "apns-request-id": requestID,
-                    ])
+                let fields = [
+                    "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": priority,
+                    "apns-expiration": String(expiration), "apns-request-id": requestID,
+                ]
+                for (name, value) in fields { #expect(request[header: name] == value) }
             }
         }
 
-        let late = try await stage.api(
-            "POST", "/v1/events/\(stage.event)/broadcasts", #"{"event": "update", "contentState": {}}"#)
-        #expect(late.status == 409)
-        #expect(late.slug == "event-ended")
         #expect(try await stage.api("GET", "/v1/events/\(stage.event)").json["state"]?.string == "ended")
-    }
-
-    /// In each environment there was one request to create a channel, with the bundle ID in lowercase, and APNs
-    /// accepted it.
-    private func checkCreations(_ entries: [JournalEntry], _ stage: Stage) throws {
-        for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
-            let own = entries.filter { $0.request.environment == environment }
-            // The server listed the channels before the creation, and learned from the answer that APNs wants the
-            // bundle ID in lowercase.
-            #expect(own.map(\.request.path) == ["/1/apps/\(stage.bundleID.lowercased())/channels"])
-            #expect(own.map(\.status) == [201])
-            #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)
-            for entry in own {
-                #expect(entry.request.text == #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#)
-                #expect(entry.request.fields.keys.sorted() == ["apns-request-id"])
-            }
-        }
-    }
-}
-
-extension SimulatorRequest {
-    /// The headers by name. The provider token and the body's length are checked and left out.
-    var fields: [String: String] {
-        var fields = Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first + " (twice)" }
-        if fields.removeValue(forKey: "authorization")?.hasPrefix("bearer ey") != true {
-            fields["authorization"] = "missing or malformed"
-        }
-        if fields["content-length"] == String(body.count) { fields["content-length"] = nil }
-        return fields
     }
 }

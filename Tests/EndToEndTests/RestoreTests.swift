@@ -5,6 +5,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
+@testable internal import EmbeddedPostgres
+
 /// A backup of an hour ago replaces the database. What Apple and the phones have seen since then is not in the backup.
 @Suite(.timeLimit(.minutes(20)))
 struct RestoreTests {
@@ -47,7 +49,9 @@ struct RestoreTests {
     }
 
     private static func take(_ stage: Stage, _ channel: String, for key: String) async throws {
-        let answer = try await stage.importChannel(#"{"channelId": "\#(channel)", "eventKey": "\#(key)"}"#)
+        let answer = try await stage.api(
+            "POST", "/v1/apps/\(stage.bundleID)/development/channels/import",
+            #"{"channelId": "\#(channel)", "eventKey": "\#(key)"}"#)
         #expect(answer.status == 201, "\(answer.text)")
     }
 
@@ -166,19 +170,11 @@ private struct Backup {
     private let environment: [String: String]
     private let url: String
     private let folder: TemporaryFolder
-    private let programs: URL
 
     init(_ environment: [String: String]) throws {
         self.environment = environment
         url = try #require(environment["DATABASE_URL"])
         folder = try TemporaryFolder()
-        let roots = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"]
-        let installed = roots.flatMap { root in
-            ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).sorted().reversed()
-                .map { "\(root)/\($0)/bin" }
-        }
-        let found = installed.first { FileManager.default.isExecutableFile(atPath: "\($0)/pg_dump") }
-        programs = URL(filePath: try #require(found, "no pg_dump here; run  make setup"))
     }
 
     func take() async throws { try await run("pg_dump", ["--format=custom", "--file=\(file)", url]) }
@@ -196,15 +192,14 @@ private struct Backup {
     }
 
     private func change(_ sql: String) async throws {
-        let pool = PostgresPool(configuration: PostgresConfiguration(connectionString: url), logger: Stage.logger)
-        try await pool.withConnection { try await $0.script(sql) }
-        await pool.close()
+        try await PostgresCluster.withPool(url) { pool in try await pool.withConnection { try await $0.script(sql) } }
     }
 
     private var file: String { folder.path + "/backup.dump" }
 
     private func run(_ program: String, _ arguments: [String]) async throws {
-        let output = try await Program.run(programs.appending(path: program), arguments)
+        let programs = try await Programs.find(nil, in: Programs.folders(), data: "")
+        let output = try await Program.run(URL(filePath: "\(programs.folder)/\(program)"), arguments)
         try #require(output.exitCode == 0, "\(program): \(output.text)")
     }
 }

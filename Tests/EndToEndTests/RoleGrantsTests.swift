@@ -1,9 +1,9 @@
-internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
+@testable internal import EmbeddedPostgres
 @testable internal import GrandstandCommand
 @testable internal import GrandstandServer
 
@@ -18,19 +18,13 @@ struct RoleGrantsTests {
         let url = try await cluster.start()
         try await withCleanup({ await cluster.stop() }) {
             let administration = PostgresPool(configuration: .init(connectionString: url), logger: Stage.logger)
-            let row = try await administration.query(
-                """
-                select setting as programs, current_database()::text as database from pg_config where name = 'BINDIR'
-                """)[0]
-            let database = try row.decode(String.self, "database")
-            let programs = try row.decode(String.self, "programs")
-            let psql = URL(filePath: programs + "/psql")
+            let programs = try await Programs.find(nil, in: Programs.folders(), data: "")
             // The script may be run again, so it runs twice here.
             for _ in 1...2 {
                 let made = try await Program.run(
-                    psql,
+                    URL(filePath: programs.folder + "/psql"),
                     [
-                        "-X", "-q", "-v", "database=\(database)", "-d", url, "-f",
+                        "-X", "-q", "-v", "database=grandstand", "-d", url, "-f",
                         Self.root.appending(path: "packaging/roles.sql").path,
                     ])
                 #expect(made.exitCode == 0, "\(made.text)")
@@ -43,13 +37,8 @@ struct RoleGrantsTests {
             try await Stage.place(settings: settings) { environment, simulator in
                 try await Stage.serve(environment, simulator: simulator) { stage in
                     try await stage.putLiveEvent()
-                    let ids = try await withThrowingTaskGroup(of: String.self) { group in
-                        for n in 1...40 {
-                            group.addTask {
-                                try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)
-                            }
-                        }
-                        return try await group.reduce(into: []) { $0.append($1) }
+                    let ids = try await concurrently(40) { n in
+                        try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)
                     }
                     for id in ids {
                         let states = try await stage.settled(id).deliveryStates

@@ -10,10 +10,8 @@ internal import Testing
 /// repeats the choices of a run.
 @Suite(.timeLimit(.minutes(20)))
 struct StartKillTests {
-    private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_START_KILLS"].flatMap(Int.init) ?? 4
-    private static let seed =
-        ProcessInfo.processInfo.environment["GRANDSTAND_KILLS_SEED"].flatMap(UInt64.init)
-        ?? UInt64.random(in: 0...UInt64.max)
+    private static let kills = Drill.number("GRANDSTAND_START_KILLS") ?? 4
+    private static let seed = Drill.seed("GRANDSTAND_KILLS_SEED")
     private static let phones = 200
 
     @Test func `although replicas are killed during starts no phone shows two activities, and all are counted`()
@@ -51,8 +49,7 @@ struct StartKillTests {
             for (start, confirmed) in kickOffs {
                 for (name, count) in try await Self.check(start, confirmed, stadium) { sum[name, default: 0] += count }
             }
-            let killed = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
-            print("kills of starts: \(killed); \(sum.sorted { $0.key < $1.key })")
+            print("kills of starts: \(Drill.text(tally)); \(sum.sorted { $0.key < $1.key })")
         }
     }
 
@@ -75,8 +72,8 @@ struct StartKillTests {
         let rows = try await stadium.rows(
             """
             select i.installation, s.state::text as state, s.confirmed_at is not null as is_confirmed
-            from fan_outs r join starts s on s.run = r.id join installations i on i.id = s.installation
-            where r.event_key = \(start.event)
+            from start_runs r join starts s on s.run = r.id join installations i on i.id = s.installation
+            where r.event_key = \(start.event) and s.state not in ('pending', 'sending')
             """)
         var states: [UUID: String] = [:]
         for row in rows {

@@ -1,6 +1,8 @@
 internal import APNsSimulator
+internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -9,11 +11,13 @@ internal import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct StartTests {
     /// Builds a server that must not start, and returns the line that names the fault.
-    private static func refusal(_ environment: [String: String]) async throws -> String {
+    ///
+    /// - Parameter lead: seconds by which the clock of its machine is ahead.
+    private static func refusal(_ environment: [String: String], lead: TimeInterval = 0) async throws -> String {
         let configuration = try Configuration(
             environment: environment.merging(["GRANDSTAND_PORT": "0"]) { given, _ in given })
         do {
-            await (try Server.build(configuration, logger: Stage.logger)).close()
+            await (try Server.build(configuration, wallClock: { Date() + lead }, logger: Stage.logger)).close()
         } catch let error as StartError {
             #expect(!error.description.contains("\n"))
             return error.description
@@ -53,6 +57,45 @@ struct StartTests {
             #expect(error?.description.contains("topsecret") == false)
         }
     }
+
+    /// `DatabaseClockTests` have a clock that becomes wrong while the server runs.
+    @Test func `a server whose clock is more than 10 s off does not start, and says what to do`() async throws {
+        try await Stage.place { environment, _ in
+            for seconds in [-11.0, 11, 3_600] {
+                let line = try await Self.refusal(environment, lead: seconds)
+                #expect(
+                    line.contains(seconds < 0 ? "11.0 s behind the database's" : "s ahead of the database's"), "\(line)"
+                )
+                #expect(line.contains("NTP"))
+            }
+        }
+    }
+
+    @Test func `an incompatible newer database is refused by running and starting servers, with advice`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await PostgresCluster.withPool(try #require(environment["DATABASE_URL"])) { pool in
+                    try await pool.withConnection { try await $0.script(Self.future) }
+                }
+                let answer = try await until("it is not ready") {
+                    let answer = try await stage.api("GET", "/readyz")
+                    return answer.status == 503 ? answer : nil
+                }
+                #expect(answer.text.contains("run a newer one"), "\(answer.text)")
+            }
+            let line = try await Self.refusal(environment)
+            #expect(line.contains("Only builds that know migration 100000") && line.contains("run a newer one"))
+        }
+    }
+
+    /// A migration of the next release, which this build does not know and cannot work with.
+    private static let future = """
+        create table of_the_next_release (id integer);
+        alter table events add column of_the_next_release text;
+        insert into schema_migrations (version, name, checksum)
+            select max(version) + 1, 'of_the_next_release', 'x' from schema_migrations;
+        update schema_compatibility set least = 100000;
+        """
 
     @Test func `a database without the schema says which command to run`() async throws {
         try await withDatabase(.empty) { database in

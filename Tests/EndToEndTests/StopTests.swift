@@ -5,42 +5,9 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-@testable internal import GrandstandServer
-
 /// A stop loses nothing that was answered 202.
 @Suite(.timeLimit(.minutes(20)))
 struct StopTests {
-    private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
-
-    @Test func `a message that is unanswered when the server stops is sent again unchanged after the restart`()
-        async throws
-    {
-        let settings = ["GRANDSTAND_DRAIN_SECONDS": "0.2", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "2"]
-        try await Stage.place(settings: settings) { environment, simulator in
-            var id = ""
-            let hold = try simulator.hold(#""operation": "broadcast""#)
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                try await stage.putLiveEvent()
-                id = try await stage.broadcast(Self.update)
-                _ = try await stage.sent(1)
-                stage.running.cancel()
-                try await stage.running.value
-                #expect(simulator.journal().count { $0.fate == .held } == 1)
-            }
-            simulator.removeFault(hold)
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                let broadcast = try await stage.settled(id)
-                #expect(broadcast.deliveryStates == ["accepted"])
-                // The first server stopped before the answer to its send came. This send does not count as an attempt.
-                #expect(broadcast["deliveries"]?[0]?["attempts"]?.int == 1)
-                let sent = try await stage.sent(2)
-                #expect(sent.count == 2)
-                #expect(Set(sent.map(\.body)).count == 1)
-                #expect(Set(sent.map { $0[header: "apns-request-id"] }).count == 1)
-            }
-        }
-    }
-
     @Test func `everything accepted while the server stops reaches APNs in the end`() async throws {
         try await Stage.place { environment, simulator in
             var accepted: Set<String> = []
@@ -91,9 +58,7 @@ struct StopTests {
         try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { environment, _ in
             let secret = try await Stage.secret(environment)
             let server = try await ServerProcess.start(environment)
-            let pool = PostgresPool(
-                configuration: .init(connectionString: try #require(environment["DATABASE_URL"])),
-                logger: Stage.logger)
+            let pool = Stage.pool(environment)
             try await pool.transaction { connection in
                 // Keys can be read. The stop cannot write when the key was last used.
                 try await connection.query("lock table api_keys in exclusive mode")
@@ -104,15 +69,6 @@ struct StopTests {
                 #expect(began.duration(to: .now) < .seconds(20))
             }
             await pool.close()
-        }
-    }
-
-    @Test func `a server that was never run closes what it opened`() async throws {
-        try await Stage.place { environment, simulator in
-            let server = try await Server.build(try Configuration(environment: environment), logger: Stage.logger)
-            _ = try await server.keys.create(name: "unused", scopes: [.lookup], bundleID: nil)
-            await server.close()
-            await #expect(throws: (any Error).self) { try await server.keys.keys() }
         }
     }
 }

@@ -7,16 +7,6 @@ internal import Testing
 struct JSONTests {
     private static let content = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2], "n":null}"#
 
-    @Test func `raw JSON is sent byte for byte, at any depth`() throws {
-        let raw = try RawJSON(json: Self.content)
-        let draft = GrandstandClient.BroadcastDraft(
-            event: .update, contentState: raw, alert: .alert(title: "Tor", body: .key("GOAL", arguments: ["1"])),
-            byVariant: ["de": .init(contentState: raw), "en": .init(contentState: try RawJSON(json: "3"))])
-        let text = String(decoding: JSONWriter.text(draft), as: UTF8.self)
-        #expect(text.components(separatedBy: Self.content).count == 3)
-        #expect(text.contains(#""contentState":3"#))
-    }
-
     @Test func `raw JSON is received byte for byte, at any depth`() throws {
         let text = #"{ "items" : [ {"eventKey":"a","reason":"r"} ], "x": {"7": [null, \#(Self.content)]}}"#
         struct Answer: Decodable { let x: [String: [RawJSON]] }
@@ -105,15 +95,5 @@ struct JSONTests {
         let apns = try JSONValue(decoding: text.utf8).decode(GrandstandClient.APNsState.self)
         #expect(apns.state == .unknown("asleep"))
         #expect(String(decoding: JSONWriter.text(apns), as: UTF8.self) == text)
-    }
-
-    @Test func `an installation creates a secret that the API accepts`() {
-        let app = GrandstandClient.AppEnvironment("a", .production)
-        let identities = (0..<20).map { _ in GrandstandClient.InstallationIdentity(new: app) }
-        #expect(Set(identities.map(\.secret)).count == 20)
-        for identity in identities {
-            #expect(identity.secret.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil)
-            #expect(UUID(uuidString: identity.installationId) != nil)
-        }
     }
 }

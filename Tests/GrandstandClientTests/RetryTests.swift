@@ -80,16 +80,12 @@ struct RetryTests {
     @Test func `a cancelled call ends at once, in a wait and in a request`() async throws {
         let transport = ScriptedTransport([{ .problem(503, "store-unavailable", headers: ["Retry-After": "50"]) }])
         let (waits, waiting) = AsyncStream<Void>.makeStream()
-        let held = HeldTime().time
-        let time = ClientTime(
-            now: held.now, uptime: held.uptime,
-            sleep: { _ in
-                waiting.yield()
-                try await Task.sleep(for: .seconds(3600))
-            }, chance: held.chance)
-        let client = GrandstandClient(
-            server: URL(filePath: "/"), key: nil, transport: transport, time: time)
-        let call = Task { try await client.send(.getEvent("derby")) }
+        var client = GrandstandClient.test(transport)
+        client.time.sleep = { _ in
+            waiting.yield()
+            try await Task.sleep(for: .seconds(3600))
+        }
+        let call = Task { [client] in try await client.send(.getEvent("derby")) }
         for await _ in waits { break }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }

@@ -99,14 +99,4 @@ struct CalendarDeclarationTests {
         let problem = #expect(throws: Problem.self) { try CalendarWorld.declaration(text) }
         #expect(problem?.errors.map(\.pointer) == [pointer])
     }
-
-    @Test func `an event as the API shows it is read as the same event`() throws {
-        let draft = try Self.draft(CalendarWorld.ics())
-        let event = try draft.document.declaration(of: draft.key)
-        let again = try EventDocument(of: event).declaration(of: draft.key)
-        // The API shows absent metadata as an empty object.
-        var expected = event
-        expected.metadata = Array("{}".utf8)
-        #expect(again == expected)
-    }
 }

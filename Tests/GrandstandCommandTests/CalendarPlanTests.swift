@@ -295,19 +295,6 @@ struct CalendarPlanTests {
         #expect(try world.plan(fewer.ics()).isEmpty)
     }
 
-    @Test func `the calendar's note is stored in the event's metadata, next to its other members`() throws {
-        let (world, season) = try CalendarWorld.synced()
-        let metadata = try JSONValue(parsing: try world.specification(season.fixtures[0]).metadata ?? [])
-        #expect(metadata["season"]?["uid"]?.string == season.fixtures[0].uid)
-        #expect(metadata["season"]?["said"]?["name"]?.string == season.fixtures[0].title)
-        var note = try #require(try world.event(season.fixtures[0]).note)
-        note.removal = .heldBack
-        note.reopenedAt = RFC3339.text(world.now)
-        let text = note.metadata(in: Array(#"{"x": [1, 2], "season": 7}"#.utf8))
-        #expect(SeasonNote(metadata: text) == note)
-        #expect(try JSONValue(parsing: text)["x"] != nil)
-    }
-
     @Test func `an event with 400 audiences is synced, and a change of one of them is found`() throws {
         func plan(_ count: Int, _ policy: String) -> String {
             let audiences = (0..<count).map { number in

@@ -50,6 +50,7 @@ struct ICalendarTests {
         Form("a mark", "\u{FEFF}" + event("DTSTART:20261128T143000Z")),
         Form("small letters", event("dtstart;tzid=Europe/London:20261128t143000")),
         Form("empty lines", event("DTSTART:20261128T143000Z", "", "")),
+        Form("an empty line in a fold", event("DTSTART:20261128T", "", " 143000Z")),
         Form(
             "a newer sequence",
             event(

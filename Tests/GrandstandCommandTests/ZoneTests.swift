@@ -25,41 +25,6 @@ struct ZoneTests {
         return times[0] / times[1]
     }
 
-    /// A calendar with this many entries.
-    private static func calendar(_ count: Int, before lines: [String] = [], zone: (Int) -> String) -> [UInt8] {
-        let entries = (1...count).flatMap { number in
-            ["BEGIN:VEVENT", "UID:\(number)", "DTSTART;TZID=\(zone(number)):20261128T153000", "END:VEVENT"]
-        }
-        return Array((["BEGIN:VCALENDAR"] + lines + entries + ["END:VCALENDAR"]).joined(separator: "\n").utf8)
-    }
-
-    /// A VTIMEZONE with 220,000 dates, used by 5,000 entries. Its rules are never read, because that would take some
-    /// hundred times as long as the entries.
-    @Test(arguments: [false, true])
-    func `a huge definition of a time zone is not read`(isKnown: Bool) throws {
-        let zone = isKnown ? "Europe/Vienna" : "x"
-        let dates = "RDATE:" + Array(repeating: "19700101T000", count: 1_000).joined(separator: ",")
-        let definition =
-            ["BEGIN:VTIMEZONE", "TZID:\(zone)", "BEGIN:STANDARD"] + Array(repeating: dates, count: 220)
-            + ["END:STANDARD", "END:VTIMEZONE"]
-        let text = Self.calendar(5_000, before: definition) { _ in zone }
-        let plain = Self.calendar(5_000) { _ in zone }
-        #expect(try Self.ratio(text, to: plain, .ics()) < 50)
-        let file = try CalendarReading.ics().read(text)
-        #expect(file.entries.count == (isKnown ? 5_000 : 0))
-        #expect(file.faults.count == (isKnown ? 0 : 5_000))
-        #expect(file.faults.first?.line ?? 229 == 229)
-    }
-
-    /// Each entry has a different unknown time zone.
-    @Test func `5,000 unknown names of time zones are faults of their lines, in a time that grows with their number`()
-        throws
-    {
-        let text = Self.calendar(5_000) { "Mars/A\($0)" }
-        #expect(try CalendarReading.ics().read(text).faults.map(\.line) == (1...5_000).map { $0 * 4 })
-        #expect(try Self.ratio(text, to: Self.calendar(500) { "Mars/A\($0)" }, .ics()) < 40)
-    }
-
     @Test(arguments: [CalendarReading.Format.ics, .csv])
     func `5,000 entries are read in a time that grows with their number`(format: CalendarReading.Format) throws {
         let fixtures = (0..<14).flatMap { Season(league: "l\($0)").fixtures }

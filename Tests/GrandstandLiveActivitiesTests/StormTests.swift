@@ -85,7 +85,7 @@ struct StormTests {
         case 2: return .answerLost
         case 3: return .doubled
         case 4, 5: return .late(random.next(below: 5))
-        case 6: return .refused(ServerProblem(status: 503, slug: "store-unavailable", title: "busy", retryAfter: 2))
+        case 6: return .refused(.device(503, "store-unavailable", retryAfter: 2))
         default: return .arrives
         }
     }

@@ -77,18 +77,6 @@ struct UploadTests {
         }
     }
 
-    @Test func `a revoked key is not used again, and the status says so`() async throws {
-        let phone = Phone()
-        phone.server.setFate { _, _ in .refused(.device(401, "unauthenticated")) }
-        try await Phone.with(phone) { (phone, app) async throws in
-            _ = await app.wait { $0.phase == .keyRefused("unauthenticated") }
-            try await app.follow(["team:rapid"])
-            await app.refresh()
-            await app.flush()
-            #expect(phone.server.requests.count == 1)
-        }
-    }
-
     @Test func `before the first unlock no identity is created, and afterwards it is the same installation`()
         async throws
     {

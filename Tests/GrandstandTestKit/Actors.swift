@@ -35,11 +35,7 @@ extension KeyStore {
         try await keys(within: .all, PageRequest(limit: 200), now: Date()).items
     }
 
-    package func revoke(_ id: UUID, now: Date) async throws -> Bool {
-        try await revoke(id, by: .commandLine, now: now)
-    }
-
-    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+    package func revoke(_ id: UUID, by actor: AuditActor = .commandLine, now: Date) async throws -> Bool {
         try await revoke(id, disablingWebhooks: false, by: actor, now: now)
     }
 }

@@ -45,3 +45,13 @@ package func ending<Value>(
     try await end()
     return try result.get()
 }
+
+/// Calls `body` so often at the same time, with the numbers from 0.
+package func concurrently<Value: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        for number in 0..<count { group.addTask { try await body(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}

@@ -1,7 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import Testing
+
+@testable internal import Grandstand
 
 struct ForecastTests {
     private static func at(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }

@@ -12,7 +12,7 @@ struct TokenStandingTests {
     /// A standing after refusals at 0 s and 1 s.
     private func refused() -> TokenStanding {
         var standing = TokenStanding()
-        _ = standing.use(Self.key, now: at(0))
+        _ = standing.use(Self.key)
         let begins = [0.0, 1].map { seconds in
             standing.refused(.invalidProviderToken, key: Self.key, now: at(seconds))
         }
@@ -22,7 +22,7 @@ struct TokenStandingTests {
 
     @Test func `one refusal changes nothing, and after the second in a row requests wait`() {
         var standing = TokenStanding()
-        _ = standing.use(Self.key, now: at(0))
+        _ = standing.use(Self.key)
         _ = standing.refused(.invalidProviderToken, key: Self.key, now: at(0))
         #expect(standing.turn(now: at(0)) == .send)
         let ended = standing.accepted(key: Self.key)
@@ -57,27 +57,22 @@ struct TokenStandingTests {
         #expect(standing.turn(now: at(1)) == .send)
 
         standing = refused()
-        let same = standing.use(Self.key, now: at(0))
+        let same = standing.use(Self.key)
         #expect(same == nil)
-        let replaced = standing.use([2], now: at(1))
+        let replaced = standing.use([2])
         #expect(replaced?.since == at(0))
         #expect(standing.turn(now: at(1)) == .send)
     }
 
     @Test func `answers about the old key say nothing about the new one`() {
         var standing = refused()
-        _ = standing.use([2], now: at(1))
+        _ = standing.use([2])
         for _ in 0..<3 { _ = standing.refused(.invalidProviderToken, key: Self.key, now: at(2)) }
         #expect(standing.refusal == nil)
         for _ in 0..<2 { _ = standing.refused(.invalidProviderToken, key: [2], now: at(3)) }
         let ended = standing.accepted(key: Self.key)
         #expect(ended == nil)
         #expect(standing.refusal?.since == at(3))
-        // A request whose token was made before the replacement does not bring the old key back.
-        let late = standing.use(Self.key, now: at(5))
-        #expect(late == nil && standing.refusal?.since == at(3))
-        let restored = standing.use(Self.key, now: at(7))
-        #expect(restored?.since == at(3))
     }
 
     @Test func `a message that waits for a key is sent with its next probe, however often it was tried`() {

@@ -1,7 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import Testing
+
+@testable internal import Grandstand
 
 struct VerdictTests {
     private let now = Date(timeIntervalSince1970: 1_000)

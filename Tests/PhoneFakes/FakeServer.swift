@@ -166,7 +166,9 @@ extension ServerProblem {
         _ status: Int, _ slug: String, sequence: Int? = nil, contentState: Data? = nil, retryAfter: Int? = nil
     ) -> ServerProblem {
         ServerProblem(
-            status: status, slug: slug, title: slug, sequence: sequence, contentState: contentState,
+            Contract.Problem(
+                type: slug.isEmpty ? "" : "https://grandstand.dev/problems/\(slug)", title: slug, status: status,
+                detail: "", sequence: sequence, contentState: contentState.flatMap { try? RawJSON(json: $0) }),
             retryAfter: retryAfter)
     }
 }

@@ -38,6 +38,26 @@ extension JSONValue {
         }
     }
 
+    /// A JSON text that is one object; `nil`: another text.
+    init?(object text: [UInt8]) {
+        guard let value = try? JSONValue(text, at: ""), case .object = value.kind else { return nil }
+        self = value
+    }
+
+    /// The object `aps` of a push's body; `nil`: there is none.
+    static func aps(_ body: [UInt8]) -> JSONValue? {
+        guard let aps = JSONValue(object: body)?["aps"], case .object = aps.kind else { return nil }
+        return aps
+    }
+
+    /// The text of an object.
+    var object: JSONBytes? { if case .object = kind { JSONBytes(bytes) } else { nil } }
+
+    /// The value of a number; `nil` if it is infinite as a Double, and could not be written as JSON again.
+    var finite: Double? {
+        if case .number(let text) = kind, let number = Double(text), number.isFinite { number } else { nil }
+    }
+
     /// Reads a value. Every mistake is reported with its place, including unknown members.
     func read<Value: Decodable>(_ type: Value.Type = Value.self, at place: String) throws(SimulatorError) -> Value {
         do { return try decode(type, refusingOthers: true) } catch {

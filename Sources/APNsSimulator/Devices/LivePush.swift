@@ -24,7 +24,7 @@ struct LivePush: Sendable {
 
     /// Returns `nil` for a body that a device drops: not JSON, no event, or no whole number as timestamp.
     init?(_ body: [UInt8]) {
-        guard let aps = JSONObject(body)?.aps, let event = aps["event"]?.string.flatMap(Event.init(rawValue:)),
+        guard let aps = JSONValue.aps(body), let event = aps["event"]?.string.flatMap(Event.init(rawValue:)),
             let timestamp = aps["timestamp"]?.integer
         else { return nil }
         self.event = event

@@ -1,21 +1,24 @@
+internal import NIOCore
+
 /// The newest requests.
 struct Journal: Sendable {
     /// The journal keeps at most about this many bytes, whatever the number of entries.
     static let byteCapacity = 32 << 20
 
-    private var kept: Recent<JournalEntry>
+    private let capacity: Int
+    private var kept = CircularBuffer<JournalEntry>()
     private var bytes = 0
     /// The number of the newest entry. It keeps growing when the journal is cleared.
     private(set) var recorded = 0
 
     /// - Parameter capacity: the most entries; 0 keeps none.
-    init(capacity: Int) { kept = Recent(capacity: max(0, capacity)) }
+    init(capacity: Int) { self.capacity = capacity }
 
-    var entries: [JournalEntry] { Array(kept.elements) }
+    var entries: [JournalEntry] { Array(kept) }
 
     /// The entries with a higher number, the oldest first.
     func entries(after number: Int) -> ArraySlice<JournalEntry> {
-        Array(kept.elements.suffix(recorded - number)).drop { $0.number <= number }
+        Array(kept.suffix(recorded - number)).drop { $0.number <= number }
     }
 
     mutating func removeAll() {
@@ -29,7 +32,7 @@ struct Journal: Sendable {
         var entry = entry
         entry.number = recorded
         bytes += entry.size
-        if let gone = kept.append(entry) { bytes -= gone.size }
-        while bytes > Self.byteCapacity, let gone = kept.removeOldest() { bytes -= gone.size }
+        kept.append(entry)
+        while bytes > Self.byteCapacity || kept.count > capacity, let gone = kept.popFirst() { bytes -= gone.size }
     }
 }

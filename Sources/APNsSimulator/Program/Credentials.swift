@@ -31,7 +31,7 @@ struct Credentials {
     /// The keys of every `AuthKey_<KEYID>.p8` in the folder.
     let providerKeys: [ProviderKey]
 
-    init(in folder: Folder, teams: KeyTeams, scopes: [String: KeyScope] = [:], now: Date) throws {
+    init(in folder: Folder, teams: [String: String], scopes: [String: KeyScope] = [:], now: Date) throws {
         let authority = try CertificateAuthority(in: folder, now: now)
         let key = try Self.key(Self.serverKeyFile, in: folder)
         serverKey = key
@@ -43,7 +43,9 @@ struct Credentials {
         providerKeys = try names.compactMap { name in
             let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
             return try folder.key(name, advice: "fix or remove it").map {
-                ProviderKey(keyID: keyID, teamID: teams[keyID], scope: scopes[keyID] ?? KeyScope(), key: $0)
+                ProviderKey(
+                    keyID: keyID, teamID: teams[keyID] ?? teams[""] ?? SimulatorIdentity.teamID,
+                    scope: scopes[keyID] ?? KeyScope(), key: $0)
             }
         }
     }

@@ -15,7 +15,7 @@ package final class Simulator: Service {
     package let options: SimulatorOptions
     let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
-    private let phase = Mutex(Phase.idle)
+    private let running = Mutex(Running(isTaken: false))
     /// One lock for everything; a request holds it for a few microseconds.
     private let memory: Mutex<Memory>
 
@@ -44,17 +44,13 @@ package final class Simulator: Service {
         fileprivate var version: Int { journal.recorded + apns.devices.version }
     }
 
-    private enum Phase: Sendable {
-        case idle
-        case starting
-        case running(Servers, SimulatorAddresses)
-        case stopped
-    }
-
-    /// The listeners.
-    private struct Servers: Sendable {
+    /// The listeners, and where they listen.
+    private struct Running: Sendable {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
+        var addresses: SimulatorAddresses?
+        /// Whether it was started or stopped.
+        var isTaken = true
 
         func stop() async {
             await withTaskGroup(of: Void.self) { group in
@@ -124,9 +120,7 @@ package final class Simulator: Service {
     // MARK: Starting and stopping
 
     /// The addresses of the listeners; `nil` unless the simulator runs.
-    package var addresses: SimulatorAddresses? {
-        phase.withLock { phase in if case .running(_, let addresses) = phase { addresses } else { nil } }
-    }
+    package var addresses: SimulatorAddresses? { running.withLock { $0.addresses } }
 
     /// Reads or creates the folder's files, and listens on both ports.
     ///
@@ -134,34 +128,26 @@ package final class Simulator: Service {
     ///   use. Then nothing listens.
     @discardableResult
     package func start() async throws -> SimulatorAddresses {
-        let isFirst = phase.withLock { phase in
-            guard case .idle = phase else { return false }
-            phase = .starting
-            return true
+        let isTaken = running.withLock { running in
+            defer { running.isTaken = true }
+            return running.isTaken
         }
-        if !isFirst { throw SimulatorError("This simulator was started before: create another one.") }
+        if isTaken { throw SimulatorError("This simulator was started before: create another one.") }
         do {
             return try await listen()
         } catch {
-            phase.withLock { $0 = .idle }
+            running.withLock { $0.isTaken = false }
             throw error
         }
     }
 
     /// Stops listening and closes the connections. Withheld answers are never sent.
     package func stop() async {
-        let servers = phase.withLock { phase -> Servers? in
-            switch phase {
-            case .running(let servers, _):
-                phase = .stopped
-                return servers
-            case .idle:
-                phase = .stopped
-                return nil
-            case .starting, .stopped: return nil
-            }
+        let servers = running.withLock { running in
+            defer { running = Running() }
+            return running
         }
-        await servers?.stop()
+        await servers.stop()
         let watchers = change { memory, _ in
             memory.hasStopped = true
             return memory.watchers.values.map { $0 }
@@ -193,7 +179,7 @@ package final class Simulator: Service {
             }
             try addScript(JSONValue(Array(data), at: path).read(at: path))
         }
-        var servers = Servers()
+        var servers = Running()
         do {
             for environment in APNsEnvironment.allCases {
                 let port = options.port == 0 ? 0 : options.port + servers.apns.count
@@ -215,7 +201,8 @@ package final class Simulator: Service {
             controlURL: servers.control.map {
                 SimulatorAddresses.url("http", SimulatorAddresses.reachable(options.controlHost), $0.port)
             })
-        phase.withLock { $0 = .running(servers, addresses) }
+        servers.addresses = addresses
+        running.withLock { [servers] in $0 = servers }
         return addresses
     }
 

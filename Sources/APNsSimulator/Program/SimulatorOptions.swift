@@ -11,15 +11,11 @@ package struct SimulatorOptions: Sendable {
     package var directory: String
     /// The variants of APNs' behaviour.
     package var quirks = Quirks()
-    /// How management paths treat capitals in a bundle ID (quirk `capitals`).
-    package var capitals: Quirks.Rule {
-        get { quirks.capitals }
-        set { quirks.capitals = newValue }
-    }
     /// The most channels of one app in one environment.
     package var channelLimit = APNsLimits.channels
-    /// The teams of the keys in `directory`.
-    package var teams = KeyTeams()
+    /// The teams of the keys in `directory`, by key ID, because a `.p8` file does not contain its team. `""`: the team of
+    /// all other keys; without it that is the simulator's own.
+    package var teams: [String: String] = [:]
     /// The scopes of the keys in `directory`, by key ID. A key without an entry is not restricted.
     package var keyScopes: [String: KeyScope] = [:]
     /// A file with faults that apply from the start.
@@ -38,6 +34,20 @@ package struct SimulatorOptions: Sendable {
 
     /// The defaults: free ports on this machine, and Apple's limits.
     package init(directory: String) { self.directory = directory }
+
+    /// Sets teams: a list of `KEYID=TEAM`; a bare `TEAM` is for all other keys. If an entry occurs twice, the last one
+    /// counts.
+    ///
+    /// - Throws: if a key ID or team is empty.
+    package mutating func setTeams(_ list: [String]) throws(SimulatorError) {
+        for text in list {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.allSatisfy({ !$0.isEmpty }) else {
+                throw SimulatorError("\"\(text)\" is not a team: write KEYID=TEAM, or TEAM alone for all other keys.")
+            }
+            teams[parts.count == 2 ? parts[0] : ""] = parts.last
+        }
+    }
 
     /// - Throws: if a number is out of range.
     func validate() throws(SimulatorError) {

@@ -14,7 +14,8 @@ struct ConnectionState: Sendable {
     static let badDeviceTokenWeight = 5
 
     private var bound: ProviderKey?
-    private var tokens = TokenHistory()
+    /// The newest token: its `iat`, and when it was first used.
+    private var newest: (issuedAt: Double, since: Double)?
     private var refusals = 0
     private var streams = unprovenStreams
     private var isEnding = false
@@ -25,7 +26,7 @@ struct ConnectionState: Sendable {
     ///   `TooManyProviderTokenUpdates` if the token replaces another too soon.
     mutating func admit(_ token: ProviderToken, now: Double) throws(Refusal) {
         if let bound, !bound.isRelated(to: token.key) { throw Refusal(.unrelatedKeyIdInToken) }
-        try tokens.admit(token, now: now)
+        try refuseEarly(token, now: now)
         if bound == nil { bound = token.key }
     }
 
@@ -49,16 +50,11 @@ struct ConnectionState: Sendable {
         answer.endsConnection = refusals >= Self.endAfter && !isEnding
         isEnding = refusals >= Self.endAfter || isEnding
     }
-}
 
-/// The rule that a token may be replaced after 20 minutes at the earliest (docs/internals/apns.md section 5).
-struct TokenHistory: Sendable {
-    private var newest: (issuedAt: Double, since: Double)?
-
-    /// Refuses a token if it follows the previous token too soon: its `iat` and its first use are both less than 20
-    /// minutes after those of the previous token. Apple does not document what exactly is measured. A token with the
-    /// same or an older `iat` is not a replacement.
-    mutating func admit(_ token: ProviderToken, now: Double) throws(Refusal) {
+    /// Refuses a token if it follows the previous token too soon (docs/internals/apns.md section 5): its `iat` and its
+    /// first use are both less than 20 minutes after those of the previous token. Apple does not document what exactly is
+    /// measured. A token with the same or an older `iat` is not a replacement.
+    private mutating func refuseEarly(_ token: ProviderToken, now: Double) throws(Refusal) {
         if let newest {
             guard token.issuedAt > newest.issuedAt else { return }
             let age = Double(APNsLimits.providerTokenMinimumAge)

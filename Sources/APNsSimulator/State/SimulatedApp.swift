@@ -3,12 +3,8 @@ internal import JSON
 
 /// The channels of one app in one environment.
 struct SimulatedApp: Sendable {
-    /// The most deleted IDs that are remembered. Older ones count as never issued.
-    static let rememberedDeletions = 20_000
-
     private(set) var channels: [String: SimulatedChannel] = [:]
     private var deleted: Set<String> = []
-    private var deletions = Recent<String>(capacity: rememberedDeletions)
     private var issued = 0
 
     /// The channels in the order of their creation. Apple documents no order.
@@ -25,7 +21,6 @@ struct SimulatedApp: Sendable {
     mutating func delete(_ id: String) -> Bool {
         guard channels.removeValue(forKey: id) != nil else { return false }
         deleted.insert(id)
-        if let forgotten = deletions.append(id) { deleted.remove(forgotten) }
         return true
     }
 

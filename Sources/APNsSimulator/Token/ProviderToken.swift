@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Cryptography
 internal import FoundationEssentials
+internal import JSON
 
 /// A provider token with a valid signature (docs/internals/apns.md section 5).
 struct ProviderToken: Sendable {
@@ -17,13 +18,13 @@ struct ProviderToken: Sendable {
     init(_ token: String, keys: [String: ProviderKey]) throws(Refusal) {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Self.decode(parts[0]).flatMap(JSONObject.init),
-            let claims = Self.decode(parts[1]).flatMap(JSONObject.init),
+            let header = Self.decode(parts[0]).flatMap(JSONValue.init(object:)),
+            let claims = Self.decode(parts[1]).flatMap(JSONValue.init(object:)),
             let signature = Self.decode(parts[2]),
-            header["alg"] == .string("ES256"),
-            case .string(let keyID)? = header["kid"], let key = keys[keyID],
-            claims["iss"] == .string(key.teamID),
-            case .number(let text)? = claims["iat"], let issuedAt = Double(text), issuedAt.isFinite,
+            header["alg"]?.string == "ES256",
+            let keyID = header["kid"]?.string, let key = keys[keyID],
+            claims["iss"]?.string == key.teamID,
+            let issuedAt = claims["iat"]?.finite,
             key.key.isSignature(signature, of: Array(token.utf8.prefix(parts[0].count + 1 + parts[1].count)))
         else { throw Refusal(.invalidProviderToken) }
         self.key = key

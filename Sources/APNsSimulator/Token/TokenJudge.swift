@@ -2,7 +2,7 @@ internal import APNsWire
 
 /// Checks the `authorization` header of requests.
 struct TokenJudge: Sendable {
-    /// The most verified tokens that are remembered. A provider uses one token per key for at least 20 minutes, so a
+    /// The most verified tokens that are remembered; with more, all are forgotten. A provider uses one token per key for at least 20 minutes, so a
     /// few are enough. Verifying an ES256 signature takes longer than the rest of a request.
     static let capacity = 64
     /// Seconds that a token's `iat` may be in the future, because clocks differ.
@@ -11,7 +11,6 @@ struct TokenJudge: Sendable {
     private let keys: [String: ProviderKey]
     /// Verified tokens by the whole header, so that a known header need not be parsed.
     private var verified: [String: ProviderToken] = [:]
-    private var order = Recent<String>(capacity: capacity)
 
     /// - Parameter keys: if two have the same ID, the last one counts.
     init(keys: [ProviderKey]) {
@@ -35,8 +34,8 @@ struct TokenJudge: Sendable {
             authorization.prefix(Self.scheme.count).lowercased() == Self.scheme
         else { throw Refusal(.missingProviderToken) }
         let token = try ProviderToken(String(authorization.dropFirst(Self.scheme.count)), keys: keys)
+        if verified.count >= Self.capacity { verified = [:] }
         verified[authorization] = token
-        if let forgotten = order.append(authorization) { verified[forgotten] = nil }
         return token
     }
 

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import JSON
 
 /// The body of a broadcast (docs/internals/apns.md section 4).
 enum BroadcastBody {
@@ -16,27 +17,26 @@ enum BroadcastBody {
     static func check(_ body: [UInt8], isCut: Bool) throws(Refusal) {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         if isCut || body.count > APNsLimits.broadcastPayload { throw Refusal(.payloadTooLarge) }
-        guard let aps = JSONObject(body)?.aps, aps["event"] != .string("start"), isSound(aps) else {
+        guard let aps = JSONValue.aps(body), aps["event"]?.string != "start", isSound(aps) else {
             throw Refusal(.badRequestPayload)
         }
     }
 
     /// Whether the keys that any event may have (`timestamp`, `event`, `content-state`, `alert`, the dates,
     /// `relevance-score`) are as Apple documents them. The keys that only a start has are not checked here.
-    static func isSound(_ aps: JSONObject) -> Bool {
+    static func isSound(_ aps: JSONValue) -> Bool {
         guard aps["timestamp"]?.integer != nil else { return false }
-        switch aps["content-state"] {
-        case .object:
-            guard ["start", "update", "end"].contains(where: { aps["event"] == .string($0) }) else { return false }
-        case nil: guard aps["event"] == .string("end") else { return false }
+        switch aps["content-state"]?.kind {
+        case .object: guard LivePush.Event(rawValue: aps["event"]?.string ?? "") != nil else { return false }
+        case nil: guard aps["event"]?.string == "end" else { return false }
         default: return false
         }
-        switch aps["alert"] {
+        switch aps["alert"]?.kind {
         case nil, .object, .string: break
         default: return false
         }
         return ["stale-date", "dismissal-date", "relevance-score"].allSatisfy { name in
-            switch aps[name] {
+            switch aps[name]?.kind {
             case nil, .number: true
             default: false
             }

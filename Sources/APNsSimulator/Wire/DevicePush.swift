@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import JSON
 
 /// A device push (docs/internals/apns.md 3.1, 3.2 and section 4).
 enum DevicePush {
@@ -32,16 +33,16 @@ enum DevicePush {
     static func check(_ body: [UInt8], isCut: Bool, isStart: Bool?) throws(Refusal) {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         if isCut || body.count > APNsLimits.devicePayload { throw Refusal(.payloadTooLarge) }
-        guard let aps = JSONObject(body)?.aps, BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
-        let starts = aps["event"] == .string("start")
+        guard let aps = JSONValue.aps(body), BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
+        let starts = aps["event"]?.string == "start"
         if let isStart, isStart != starts { throw Refusal(.badRequestPayload) }
         if starts, !isSoundStart(aps) { throw Refusal(.badRequestPayload) }
     }
 
-    private static func isSoundStart(_ aps: JSONObject) -> Bool {
-        guard case .string? = aps["attributes-type"], case .object? = aps["attributes"], case .object? = aps["alert"]
+    private static func isSoundStart(_ aps: JSONValue) -> Bool {
+        guard aps["attributes-type"]?.string != nil, aps["attributes"]?.object != nil, aps["alert"]?.object != nil
         else { return false }
-        switch (aps["input-push-channel"], aps["input-push-token"]) {
+        switch (aps["input-push-channel"]?.kind, aps["input-push-token"]) {
         case (nil, nil): return true
         case (.string(let id)?, nil): return !id.isEmpty
         case (nil, let token?): return token.integer == 1

@@ -1,12 +1,71 @@
 package import FoundationEssentials
 
-/// Limits of one installation. The API key of devices ships in the app, so anybody can extract and use it. The contract
-/// limits topics and start tokens.
+/// Limits of one installation and of the installations of one app. The API key of devices ships in the app, so anybody
+/// can extract and use it. The contract limits topics and start tokens.
 package enum DeviceBounds {
     /// The most bytes of a registration's or a report's body.
     package static let body = 8_192
     /// The most activities that are kept.
     package static let activities = 8
+    /// New tokens for starts and activities that an installation may register at once. Each token causes requests to
+    /// APNs. If many tokens are invented, APNs slows down or ends the connections of the app.
+    package static let tokensAtOnce = 30
+    /// Seconds after which an installation may register one more new token.
+    package static let tokenInterval: TimeInterval = 180
+
+    /// The installation's `tokensPacedUntil` after it registered this many new tokens. Each token moves it by
+    /// `tokenInterval` into the future. All times are the database's.
+    ///
+    /// - until: the value before; `nil`: it has registered no token yet.
+    /// - Throws: `rate-limited`, with the limit.
+    package static func pace(_ tokens: Int, _ until: Date?, at now: Date) throws(Problem) -> Date? {
+        guard tokens > 0 else { return until }
+        let after = max(until ?? now, now).addingTimeInterval(Double(tokens) * tokenInterval)
+        let wait = Int((after.timeIntervalSince(now) - Double(tokensAtOnce) * tokenInterval).rounded(.up))
+        guard wait <= 0 else { throw .tooManyTokens(wait: wait) }
+        return after
+    }
+}
+
+/// The refusals of installations that go beyond a limit, or do not prove who they are.
+extension Problem {
+    /// The error for a secret other than the one of the first registration.
+    package static let wrongInstallationSecret = Problem(
+        .wrongInstallationSecret,
+        "This installation was registered with another secret. Send the one of its first registration, or register anew "
+            + "under another UUID.")
+
+    /// The error for wrong secrets of installations beyond the limit of an address.
+    package static func tooManyWrongSecrets(wait: Int) -> Problem {
+        Problem(
+            .rateLimited, "Too many wrong secrets of installations came from this address. Try again in \(wait) s.",
+            retryAfter: wait)
+    }
+
+    /// The error for a new installation beyond the limit of an address.
+    package static func tooManyInstallationsOfAddress(wait: Int) -> Problem {
+        Problem(
+            .rateLimited, "Too many new installations came from this address. Try again in \(wait) s.",
+            retryAfter: wait)
+    }
+
+    /// The error for a new installation beyond the limit of an app in an hour.
+    static func tooManyInstallations(limit: Int, wait: Int) -> Problem {
+        Problem(
+            .rateLimited,
+            "\(limit) installations of this app were created in this hour, which is the limit. Try again in \(wait) s.",
+            members: [.limit(limit)], retryAfter: wait)
+    }
+
+    /// The error for a new token beyond `DeviceBounds.tokensAtOnce`.
+    static func tooManyTokens(wait: Int) -> Problem {
+        let hourly = Int(3_600 / DeviceBounds.tokenInterval)
+        return Problem(
+            .rateLimited,
+            "This installation brought too many tokens that differ from those before: \(DeviceBounds.tokensAtOnce) at "
+                + "once are accepted, then \(hourly) an hour. Nothing was changed. Try again in \(wait) s.",
+            members: [.limit(hourly)], retryAfter: wait)
+    }
 }
 
 /// The totals of an app's installations in one environment.
@@ -38,41 +97,10 @@ package struct DeviceAccount: Sendable, Hashable {
     package mutating func create(mostNew: Int?, at now: Date) throws(Problem) {
         if let mostNew, created >= mostNew {
             let hour = 3_600.0
-            let wait = Int((hour - now.timeIntervalSince1970.truncatingRemainder(dividingBy: hour)).rounded(.up))
-            throw Problem(
-                .rateLimited,
-                "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in \(wait) s.",
-                members: [.limit(mostNew)], retryAfter: wait)
+            let wait = hour - now.timeIntervalSince1970.truncatingRemainder(dividingBy: hour)
+            throw .tooManyInstallations(limit: mostNew, wait: Int(wait.rounded(.up)))
         }
         installations += 1
         created += 1
-    }
-}
-
-/// How fast an installation may register new tokens for starts and activities. Each token causes requests to APNs. If
-/// many tokens are invented, APNs slows down or ends the connections of the app. All times are the database's. Each
-/// token moves the installation's `tokensPacedUntil` by `interval` into the future.
-package enum TokenPace {
-    /// Tokens that are accepted at once.
-    package static let burst = 30
-    /// Seconds after which one more token is accepted.
-    package static let interval: TimeInterval = 180
-
-    /// The installation's `tokensPacedUntil` after it registered this many new tokens.
-    ///
-    /// - until: the value before; `nil`: it has registered no token yet.
-    /// - Throws: `rate-limited`, with the limit.
-    package static func take(_ tokens: Int, _ until: Date?, at now: Date) throws(Problem) -> Date? {
-        guard tokens > 0 else { return until }
-        let after = max(until ?? now, now).addingTimeInterval(Double(tokens) * interval)
-        let wait = Int((after.timeIntervalSince(now) - Double(burst) * interval).rounded(.up))
-        guard wait <= 0 else {
-            throw Problem(
-                .rateLimited,
-                "This installation brought too many tokens that differ from those before: \(burst) at once are accepted, then "
-                    + "\(Int(3_600 / interval)) an hour. Nothing was changed. Try again in \(wait) s.",
-                members: [.limit(Int(3_600 / interval))], retryAfter: wait)
-        }
-        return after
     }
 }

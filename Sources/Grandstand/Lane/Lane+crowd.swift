@@ -78,23 +78,21 @@ extension Lane {
         settleObsolete(at: now)
     }
 
-    /// Whether a waiting message will be sent to this member of the crowd. If so, the member must not also get the
-    /// content as a late member.
-    package func reaches(_ activity: Int) -> Bool {
-        pending.contains { message in
-            guard let fanOut = message.fanOut else { return true }
-            return !fanOut.isSwept && activity > fanOut.cursor
-        }
+    /// Lets the message that all members but those that wait have be sent on now, because one of these is due.
+    package mutating func resume() {
+        guard let index = messages.firstIndex(where: { !$0.state.isSettled }),
+            messages[index].fanOut?.rest.isSwept ?? false
+        else { return }
+        messages[index].nextAttemptAt = nil
     }
 
-    /// Leases the lane for members that joined late, if nothing else is under way or due.
+    /// Leases the lane for members that joined late, if no message is under way or waits. A message that waits reaches
+    /// them, too.
     ///
     /// - Returns: whether it is leased.
     package mutating func lease(for claim: LaneClaim) -> Bool {
         if let lease, lease.until > claim.at { return false }
-        guard !messages.contains(where: { $0.state == .sending }) else { return false }
-        lease = nil
-        if let due = due(at: claim.at), due <= claim.at { return false }
+        guard head == nil else { return false }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
         return true
     }

@@ -66,12 +66,12 @@ extension Lane {
     /// - Parameters:
     ///   - number: the shard's number, as `attempts` counted it. If the shard was recorded before and only the answer
     ///     was lost, nothing changes.
-    ///   - again: when the first member in the message's queue is due.
+    ///   - again: once the message is swept, when the first member that waits for it is due.
     /// - Returns: whether the replica still had the lease.
     package mutating func settle(
         _ progress: FanOut.Progress, of delivery: Int, number: Int, by replica: UUID, again: Date, at now: Date
     ) -> Bool {
-        guard let index = underWay(delivery, replica), messages[index].attempts == number,
+        guard holds(delivery, number: number, by: replica), let index = underWay(delivery, replica),
             var fanOut = messages[index].fanOut
         else { return false }
         fanOut.advance(by: progress)
@@ -87,10 +87,18 @@ extension Lane {
             if fanOut.accepted == fanOut.total { messages[index].reason = nil }
         } else {
             messages[index].state = unsent
-            if case .queue = fanOut.next { messages[index].nextAttemptAt = again }
+            if fanOut.rest.isSwept { messages[index].nextAttemptAt = again }
         }
         giveBack(at: now)
         return true
+    }
+
+    /// Whether a replica still has the lease for a shard.
+    ///
+    /// - Parameter delivery: `nil`: the shard is for members that joined late.
+    package func holds(_ delivery: Int?, number: Int, by replica: UUID) -> Bool {
+        guard let delivery else { return lease?.replica == replica && messages.allSatisfy { $0.state != .sending } }
+        return underWay(delivery, replica).map { messages[$0].attempts == number } ?? false
     }
 
     /// Records the number of members when the message begins.

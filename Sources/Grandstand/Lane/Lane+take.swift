@@ -57,8 +57,7 @@ extension Lane {
     /// Whether the message is repeated unchanged. A message that a dead replica was sending may have rung. With newer
     /// content and a new timestamp it would ring again. The same holds for a crowd's members that are tried again.
     private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
-        if case .queue? = head.fanOut?.next { return true }
-        return isRepeated
+        isRepeated || head.fanOut?.rest.isSwept ?? false
     }
 
     /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica was

@@ -182,7 +182,7 @@ package struct Lane: Sendable, Hashable {
             } else if message.isEnd, fencedAt == nil {
                 messages[index].settle(.cancelled, at: now)
             } else if index != newest,
-                !message.rings(at: now) || message.fanOut?.isSwept ?? false
+                !message.rings(at: now) || message.fanOut?.rest.isSwept ?? false
             {
                 if let newest { hasten(newest, inPlaceOf: message) }
                 settle(index, .superseded, at: now)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// A signing secret as Standard Webhooks writes it: `whsec_` and 24 to 64 bytes in base64. The database stores the
 /// secret itself and not a hash, because the server signs messages with the secret.
-package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
+package struct WebhookSecret: Sendable, Hashable, RawRepresentable, Decodable {
     package let bytes: [UInt8]
 
     package var rawValue: String { Self.prefix + Data(bytes).base64EncodedString() }
@@ -18,8 +18,7 @@ package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
 
     /// A new secret of 256 random bits.
     package static func random() -> WebhookSecret {
-        var generator = SystemRandomNumberGenerator()
-        return WebhookSecret(bytes: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        WebhookSecret(bytes: (0..<32).map { _ in .random(in: .min ... .max) })
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }

@@ -2,7 +2,7 @@ internal import GrandstandContract
 
 /// An absolute `http` or `https` URL: of a webhook, or of APNs. It is parsed strictly: text in which two parsers could
 /// see two different hosts (user names, backslashes, spaces) is not accepted.
-package struct WebhookURL: Sendable, Hashable, RawRepresentable {
+package struct WebhookURL: Sendable, Hashable, RawRepresentable, Decodable {
     package enum Scheme: String, Sendable, Hashable {
         case http
         case https

@@ -5,8 +5,7 @@ internal import GrandstandContract
 public protocol ClientTransport: Sendable {
     /// Makes one request. It must not repeat the request by itself.
     ///
-    /// - Returns: the answer's head as soon as it has arrived, and the body as it arrives. When the task is cancelled
-    ///   or the body is released, the request ends at once.
+    /// - Returns: the whole answer. When the task is cancelled, the request ends at once.
     /// - Throws: `URLError` if no answer comes; `CancellationError`.
     func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response
 }
@@ -42,42 +41,8 @@ extension GrandstandClient {
         }
     }
 
-    /// The head of an answer, and its body as it arrives.
-    public struct Response: Sendable {
-        /// The HTTP status.
-        public var status: Int
-        /// Header fields by their names in lower case.
-        public var headers: [String: String]
-        /// The body in pieces. The stream throws if the connection ends early.
-        public var body: AsyncThrowingStream<Data, any Error>
-
-        /// An answer with these values.
-        ///
-        /// - Parameter headers: header fields with names in any case.
-        public init(status: Int, headers: [String: String], body: AsyncThrowingStream<Data, any Error>) {
-            self.status = status
-            self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { $1 }
-            self.body = body
-        }
-
-        /// An answer whose body is complete.
-        public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
-            self.init(
-                status: status, headers: headers,
-                body: AsyncThrowingStream {
-                    $0.yield(body)
-                    $0.finish()
-                })
-        }
-
-        /// Reads the body to its end.
-        func whole() async throws -> Answer {
-            var bytes = Data()
-            for try await piece in body { bytes += piece }
-            try Task.checkCancellation()
-            return Answer(status: status, headers: headers, body: bytes)
-        }
-    }
+    /// What a transport returns.
+    public typealias Response = Answer
 
     /// A complete answer.
     public struct Answer: Sendable, Hashable {
@@ -88,9 +53,12 @@ extension GrandstandClient {
         /// The body. It is JSON unless a proxy or another system answered.
         public let body: Data
 
-        init(status: Int, headers: [String: String], body: Data) {
+        /// An answer with these values.
+        ///
+        /// - Parameter headers: header fields with names in any case.
+        public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
             self.status = status
-            self.headers = headers
+            self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { $1 }
             self.body = body
         }
 

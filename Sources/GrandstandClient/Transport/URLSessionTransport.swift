@@ -2,9 +2,7 @@ public import Foundation
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
-#endif
 
-#if canImport(FoundationNetworking)
     /// The type of a delegate's completion handler. It is not `@Sendable` in the Foundation for Linux.
     private typealias Completion<Value> = (Value) -> Void
 #else
@@ -16,16 +14,19 @@ public import Foundation
 /// server, because that server would get the key.
 public final class URLSessionTransport: ClientTransport {
     private let session: URLSession
-    private let delegate = Delegate()
+    private let delegate: Delegate
 
-    /// - Parameter longestAnswer: seconds after which a request fails even if the server still sends.
-    public init(longestAnswer: TimeInterval = 24 * 3_600) {
+    /// - Parameters:
+    ///   - longestAnswer: seconds after which a request fails even if the server still sends.
+    ///   - largestAnswer: the most bytes of a body; the rest is not read.
+    public init(longestAnswer: TimeInterval = 24 * 3_600, largestAnswer: Int = .max) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
         configuration.timeoutIntervalForResource = longestAnswer
+        delegate = Delegate(largestAnswer)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
@@ -39,116 +40,78 @@ public final class URLSessionTransport: ClientTransport {
         carried.httpBody = request.body
         carried.timeoutInterval = request.timeout
         for (name, value) in request.headers { carried.setValue(value, forHTTPHeaderField: name) }
-        let exchange = Exchange(session.dataTask(with: carried))
-        delegate.add(exchange)
+        let task = session.dataTask(with: carried)
+        let (answers, answer) = AsyncThrowingStream<GrandstandClient.Response, any Error>.makeStream()
+        answer.onTermination = { _ in task.cancel() }
+        delegate.add(task, answer)
         #if canImport(FoundationNetworking)
-            exchange.watch(timeout: request.timeout, for: delegate)
+            let watchdog = watch(task, timeout: request.timeout)
+            defer { watchdog.cancel() }
         #endif
+        task.resume()
+        // The session must live while the answer is read.
+        defer { withExtendedLifetime(self) {} }
         do {
-            return try await withTaskCancellationHandler {
-                exchange.task.resume()
-                return try await exchange.head()
-            } onCancel: {
-                exchange.task.cancel()
-            }
+            for try await answer in answers { return answer }
         } catch {
             try Task.checkCancellation()
             throw error
         }
+        throw CancellationError()
     }
 
-    /// One request in progress.
-    private final class Exchange: Sendable {
-        let task: URLSessionDataTask
-        private let heads: AsyncThrowingStream<GrandstandClient.Response, any Error>
-        private let head: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
-        /// The body of the answer. This object keeps the body until the head is handed out. After that, releasing the
-        /// body ends the request.
-        private let body: Locked<AsyncThrowingStream<Data, any Error>?>
-        private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
-
-        init(_ task: URLSessionDataTask) {
-            self.task = task
-            (heads, head) = AsyncThrowingStream.makeStream()
-            let (stream, pieces) = AsyncThrowingStream<Data, any Error>.makeStream()
-            body = Locked(stream)
-            self.pieces = pieces
-            pieces.onTermination = { _ in task.cancel() }
-        }
-
-        func head() async throws -> GrandstandClient.Response {
-            for try await response in heads { return response }
-            throw CancellationError()
-        }
-
-        func begin(_ response: URLResponse) {
-            noteSign()
-            guard let response = response as? HTTPURLResponse else { return end(URLError(.badServerResponse)) }
-            var headers: [String: String] = [:]
-            for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
-            guard let body = body.withLock({ $0.take() }) else { return }
-            head.yield(GrandstandClient.Response(status: response.statusCode, headers: headers, body: body))
-            head.finish()
-        }
-
-        func take(_ data: Data) {
-            noteSign()
-            pieces.yield(data)
-        }
-
-        func end(_ error: (any Error)?) {
-            #if canImport(FoundationNetworking)
-                watchdog.withLock { $0.take() }?.cancel()
-            #endif
-            head.finish(throwing: error)
-            pieces.finish(throwing: error)
-        }
-
-        private func noteSign() {
-            #if canImport(FoundationNetworking)
-                lastSign.withLock { $0 = ProcessInfo.processInfo.systemUptime }
-            #endif
-        }
-
-        #if canImport(FoundationNetworking)
-            /// The system's uptime in seconds when the server last sent something.
-            private let lastSign = Locked(ProcessInfo.processInfo.systemUptime)
-            private let watchdog = Locked<Task<Void, any Error>?>(nil)
-
-            /// Ends the request if the server sends nothing for `timeout` seconds and three more. On Linux, URLSession
-            /// may not notice that the server has closed a connection: it then reports nothing, not even after
-            /// `timeoutInterval`.
-            func watch(timeout: TimeInterval, for delegate: Delegate) {
-                let longest = timeout + 3
-                let watch = Task { [weak self, delegate] in
-                    while let self {
-                        let left = longest - (ProcessInfo.processInfo.systemUptime - lastSign.withLock { $0 })
-                        guard left > 0 else { return delegate.end(task, URLError(.timedOut)) }
-                        try await Task.sleep(nanoseconds: UInt64(min(left, longest) * 1_000_000_000))
-                    }
+    #if canImport(FoundationNetworking)
+        /// Ends a request if the server sends nothing for `timeout` seconds and three more. On Linux, URLSession may
+        /// not notice that the server has closed a connection: it then reports nothing, not even after
+        /// `timeoutInterval`.
+        private func watch(_ task: URLSessionTask, timeout: TimeInterval) -> Task<Void, any Error> {
+            Task { [delegate] in
+                while let lastSign = delegate.lastSign(of: task) {
+                    let left = timeout + 3 - (ProcessInfo.processInfo.systemUptime - lastSign)
+                    guard left > 0 else { return delegate.end(task, URLError(.timedOut)) }
+                    try await Task.sleep(nanoseconds: UInt64(left * 1_000_000_000))
                 }
-                watchdog.withLock { $0 = watch }
             }
-        #endif
+        }
+    #endif
+
+    /// One request in progress.
+    private struct Exchange {
+        let answer: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
+        var body = Data()
+        /// The system's uptime in seconds when the server last sent something.
+        var lastSign = ProcessInfo.processInfo.systemUptime
     }
 
     private final class Delegate: NSObject, URLSessionDataDelegate {
         private let exchanges = Locked<[Int: Exchange]>([:])
+        private let largestAnswer: Int
 
-        func add(_ exchange: Exchange) { exchanges.withLock { $0[exchange.task.taskIdentifier] = exchange } }
+        init(_ largestAnswer: Int) { self.largestAnswer = largestAnswer }
 
-        private func exchange(_ task: URLSessionTask) -> Exchange? { exchanges.withLock { $0[task.taskIdentifier] } }
+        func add(
+            _ task: URLSessionTask,
+            _ answer: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
+        ) { exchanges.withLock { $0[task.taskIdentifier] = Exchange(answer: answer) } }
+
+        func lastSign(of task: URLSessionTask) -> TimeInterval? {
+            exchanges.withLock { $0[task.taskIdentifier]?.lastSign }
+        }
 
         func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
             completionHandler: @escaping Completion<URLSession.ResponseDisposition>
-        ) {
-            exchange(dataTask)?.begin(response)
-            completionHandler(.allow)
-        }
+        ) { completionHandler(.allow) }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            exchange(dataTask)?.take(data)
+            let isFull = exchanges.withLock { exchanges in
+                guard var exchange = exchanges.removeValue(forKey: dataTask.taskIdentifier) else { return false }
+                exchange.body += data.prefix(largestAnswer - exchange.body.count)
+                exchange.lastSign = ProcessInfo.processInfo.systemUptime
+                exchanges[dataTask.taskIdentifier] = exchange
+                return exchange.body.count == largestAnswer
+            }
+            if isFull { end(dataTask, nil) }
         }
 
         func urlSession(
@@ -167,7 +130,14 @@ public final class URLSessionTransport: ClientTransport {
         }
 
         func end(_ task: URLSessionTask, _ error: (any Error)?) {
-            exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(error)
+            guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+            guard error == nil, let response = task.response as? HTTPURLResponse else {
+                return exchange.answer.finish(throwing: error ?? URLError(.badServerResponse))
+            }
+            var headers: [String: String] = [:]
+            for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
+            exchange.answer.yield(.init(status: response.statusCode, headers: headers, body: exchange.body))
+            exchange.answer.finish()
         }
     }
 }

@@ -19,15 +19,10 @@ struct Draft {
     ///
     /// - Parameter readOnly: the members to leave out. All others stay, so that a field of a newer server is written
     ///   back or refused by name, but never silently dropped.
-    init(_ present: JSONValue, without readOnly: Set<String>) {
+    init(_ present: JSONValue, without readOnly: Set<String> = []) {
         self.init()
         guard case .object(let all) = present.kind else { return }
         for member in all where !readOnly.contains(member.name) { set(member.name, raw: member.value.bytes) }
-    }
-
-    /// - Parameter readOnly: the members to leave out, with spaces between them.
-    init(_ present: JSONValue, without readOnly: String) {
-        self.init(present, without: Set(readOnly.split(separator: " ").map(String.init)))
     }
 
     var bytes: [UInt8] {

@@ -32,7 +32,9 @@ extension Noun {
                         ).checked { _ = try parts("--override", $0, overrideForm) },
                     ]
                 ) {
-                    let ofServer = "bundleId topic credentials credentialRefusals quirks createdAt updatedAt"
+                    let ofServer: Set = [
+                        "bundleId", "topic", "credentials", "credentialRefusals", "quirks", "createdAt", "updatedAt",
+                    ]
                     try $0.show(try await $0.put(over: .getApp) { Draft($0, without: ofServer) })
                 },
                 Verb("delete", .deleteApp),
@@ -102,7 +104,7 @@ extension Noun {
     private static func preview(_ name: String) -> Input.Use {
         .body { draft, texts in
             guard let text = texts.first else { return }
-            var preview = draft["preview"].map { Draft($0, without: []) } ?? Draft()
+            var preview = draft["preview"].map { Draft($0) } ?? Draft()
             if text.isEmpty { preview.set(name, raw: Array("null".utf8)) } else { preview.set(name, text) }
             draft.set("preview", raw: preview.bytes)
         }
@@ -110,7 +112,7 @@ extension Noun {
 
     @Sendable private static func override(_ texts: [String], in draft: inout Draft) throws {
         guard !texts.isEmpty else { return }
-        var environments = draft["environments"].map { Draft($0, without: []) } ?? Draft()
+        var environments = draft["environments"].map { Draft($0) } ?? Draft()
         for text in texts {
             let parts = try parts("--override", text, overrideForm)
             var one = Draft()

@@ -28,7 +28,12 @@ extension Noun {
                         """,
                     as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
                     declared
-                ) { try await $0.showEvent(try await $0.put(over: .getEvent, declaredEvent)) },
+                ) {
+                    try await $0.showEvent(
+                        try await $0.put(over: .getEvent) {
+                            Draft(try JSONValue(parsing: EventDocument(shown: $0).text))
+                        })
+                },
                 Verb(
                     "patch", .patchEvent, "Changes some members of an event, in one request.",
                     discussion: """
@@ -149,26 +154,40 @@ extension Noun {
         "state", #"The state as the API has it, {"contentState": …, "sequence": …}: JSON, @file, or -."#,
         use: .document("STATE"))
 
+    private static let audienceForm = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
+
     private static let declared: [Input] = [
         .options(
             "audience", "An audience. put keeps audiences that are not named, patch replaces all.",
-            use: .body { draft, texts in
-                let named = try texts.map(NamedAudience.init)
-                draft.set("audiences", raw: NamedAudience.list(named, over: draft["audiences"]?.elements ?? []))
-            }
-        ).checked { _ = try NamedAudience($0) },
+            use: .body { try declare($1, in: &$0) }
+        ).checked { _ = try parts("--audience", $0, audienceForm) },
         .flag("wait", "Wait until its channels exist, and print progress.", use: .own),
     ]
 
-    /// The declaration of an event, without the channels that the server has created for the audiences.
-    private static func declaredEvent(_ event: JSONValue) -> Draft {
-        var draft = Draft(event, without: EventDocument.readOnly)
-        if let audiences = event["audiences"]?.elements {
-            var list = JSONWriter()
-            list.array(audiences) { writer, audience in writer.raw(Draft(audience, without: ["channel"]).bytes) }
-            draft.set("audiences", raw: list.bytes)
+    /// Declares audiences of an event. One that the draft has is changed in place; others are added at the end.
+    @Sendable private static func declare(_ texts: [String], in draft: inout Draft) throws {
+        var all = (draft["audiences"]?.elements ?? []).map { Draft($0) }
+        for text in texts {
+            let parts = try parts("--audience", text, audienceForm)
+            let variant = parts.count == 4 ? parts[3] : nil
+            let present = all.firstIndex {
+                $0["bundleId"]?.string?.lowercased() == parts[0].lowercased()
+                    && $0["environment"]?.string == parts[1] && $0["variant"]?.string == variant
+            }
+            if present == nil { all.append(Draft()) }
+            let place = present ?? all.count - 1
+            let isByToken = parts[2] == "tokens"
+            all[place].set("bundleId", parts[0])
+            all[place].set("environment", parts[1])
+            all[place].set("variant", variant)
+            // For token audiences the server stores the newest message, which corresponds to this policy.
+            all[place].set("storagePolicy", isByToken ? "mostRecentMessageStored" : parts[2])
+            all[place].set("delivery", raw: Array((isByToken ? #""tokens""# : "null").utf8))
         }
-        return draft
+        guard !texts.isEmpty else { return }
+        var list = JSONWriter()
+        list.array(all) { writer, audience in writer.raw(audience.bytes) }
+        draft.set("audiences", raw: list.bytes)
     }
 }
 
@@ -221,50 +240,5 @@ extension Invocation {
         guard refused.isEmpty else {
             throw StartError("\(refused.count) of \(items.count) were refused:" + refused.joined())
         }
-    }
-}
-
-/// An audience in an option, `BUNDLE:ENVIRONMENT:POLICY[:VARIANT]`.
-private struct NamedAudience {
-    let bundleID: String
-    let environment: String
-    /// A storage policy, or `tokens`.
-    let policy: String
-    let variant: String?
-
-    init(_ text: String) throws {
-        let parts = try parts("--audience", text, "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]")
-        (bundleID, environment, policy) = (parts[0], parts[1], parts[2])
-        variant = parts.count == 4 ? parts[3] : nil
-    }
-
-    /// The event's audiences. A named audience that exists is changed in place; others are added at the end.
-    ///
-    /// - Returns: `nil` if no audience is named.
-    static func list(_ named: [NamedAudience], over present: [JSONValue]) -> [UInt8]? {
-        guard !named.isEmpty else { return nil }
-        var all = present.map { Draft($0, without: []) }
-        for audience in named {
-            let place = all.firstIndex(where: audience.names)
-            if place == nil { all.append(Draft()) }
-            audience.apply(to: &all[place ?? all.count - 1])
-        }
-        var list = JSONWriter()
-        list.array(all) { writer, audience in writer.raw(audience.bytes) }
-        return list.bytes
-    }
-
-    private func names(_ audience: Draft) -> Bool {
-        audience["bundleId"]?.string?.lowercased() == bundleID.lowercased()
-            && audience["environment"]?.string == environment && audience["variant"]?.string == variant
-    }
-
-    private func apply(to audience: inout Draft) {
-        audience.set("bundleId", bundleID)
-        audience.set("environment", environment)
-        audience.set("variant", variant)
-        // For token audiences the server stores the newest message, which corresponds to this policy.
-        audience.set("storagePolicy", policy == "tokens" ? "mostRecentMessageStored" : policy)
-        audience.set("delivery", raw: Array((policy == "tokens" ? #""tokens""# : "null").utf8))
     }
 }

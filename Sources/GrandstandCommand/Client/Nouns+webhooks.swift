@@ -35,7 +35,9 @@ extension Noun {
                 body: Contract.WebhookDraft.shape, isChange: true,
                 [.toggle("messages", "Whether messages are posted.", use: .literal("enabled"))]
             ) {
-                let ofServer = "id declaredBy reason failingSince previousSecretUntil createdAt updatedAt"
+                let ofServer: Set = [
+                    "id", "declaredBy", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt",
+                ]
                 try $0.show(try await $0.put(over: .getWebhook, mayCreate: false) { Draft($0, without: ofServer) })
             },
             Verb("delete", .deleteWebhook),

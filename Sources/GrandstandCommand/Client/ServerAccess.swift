@@ -9,22 +9,17 @@ struct ServerAccess: Sendable {
     let client: GrandstandClient
     private let address: String
 
-    /// - Parameters:
-    ///   - url: overrides `GRANDSTAND_URL`.
-    ///   - key: overrides `GRANDSTAND_API_KEY`.
-    ///   - isOpen: whether the call needs no key.
+    /// - Parameter isOpen: whether the call needs no key.
     /// - Throws: `StartError` for an invalid address, or if the key is missing.
-    init(
-        url given: String? = nil, key: String? = nil, isOpen: Bool = false,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws {
-        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        let address = given ?? value("GRANDSTAND_URL") ?? "http://127.0.0.1:8080"
-        guard let url = URL(string: address), url.host() != nil else {
-            let name = given == nil ? "GRANDSTAND_URL" : "--url"
-            throw StartError("\(name): \(address) is not a URL such as http://127.0.0.1:8080")
+    init(isOpen: Bool = false) throws {
+        func value(_ name: String) -> String? {
+            ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
-        let secret = key ?? value("GRANDSTAND_API_KEY")
+        let address = value("GRANDSTAND_URL") ?? "http://127.0.0.1:8080"
+        guard let url = URL(string: address), url.host() != nil else {
+            throw StartError("GRANDSTAND_URL: \(address) is not a URL such as http://127.0.0.1:8080")
+        }
+        let secret = value("GRANDSTAND_API_KEY")
         guard secret != nil || isOpen else {
             throw StartError(
                 "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` creates one on the server's machine; "

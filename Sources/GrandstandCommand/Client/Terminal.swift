@@ -16,11 +16,14 @@ enum Terminal {
         if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns > 0 {
             return columns
         }
-        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+        guard isOutput else { return nil }
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
+
+    /// Whether standard output is a terminal.
+    static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Whether standard error is a terminal.
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }

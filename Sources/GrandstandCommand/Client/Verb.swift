@@ -172,7 +172,7 @@ struct Invocation: Sendable {
     ///   - mayCreate: whether the resource is created if it does not exist.
     ///   - declared: the declaration of a resource: the answer without the members that only the server sets.
     func put(
-        over get: Contract.Operation, mayCreate: Bool = true, _ declared: (JSONValue) -> Draft
+        over get: Contract.Operation, mayCreate: Bool = true, _ declared: (JSONValue) throws -> Draft
     ) async throws -> JSONValue? {
         // Check the inputs before the server is asked.
         var unused = Draft()
@@ -187,7 +187,7 @@ struct Invocation: Sendable {
                 guard let value = try ServerAccess.json(of: present) else {
                     throw StartError("\(get.path): the answer is empty")
                 }
-                draft = declared(value)
+                draft = try declared(value)
             }
             try apply(to: &draft)
             let put = try call(body: try draft.json)

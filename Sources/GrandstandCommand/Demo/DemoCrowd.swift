@@ -47,7 +47,7 @@ struct DemoCrowd {
                 simulator)
         }
         try await forEach(phones, atMost: 32) { phone in
-            try await phone.follow([event.topic], attributesType: event.start.attributesType, app)
+            try await phone.follow(event.event.topics ?? [], attributesType: event.event.content ?? "", app)
         }
         members += phones.enumerated().map { number, phone in
             Member(

@@ -6,40 +6,21 @@ internal import JSON
 
 /// The match of the demo, as Demo/Data has it.
 struct DemoEvent: Sendable, Decodable {
-    struct ContentType: Sendable, Decodable {
-        let name: String
-        let declaration: RawJSON
-    }
-
-    struct Start: Sendable, Decodable {
-        let attributesType: String
-        let attributes: RawJSON
-        let contentState: RawJSON
-        let alert: RawJSON
-        let alertsByLocale: [String: RawJSON]
-    }
-
     /// A moment of the match: the state that is reported, and the alert that the content type's rules make of it.
     struct Moment: Sendable, Decodable {
-        struct Body: Sendable, Decodable {
-            let event: GrandstandClient.BroadcastKind
-            let contentState: RawJSON
-            let alert: RawJSON?
-        }
-
         let label: String
-        let body: Body
-
-        var isEnd: Bool { body.event == .end }
+        let contentState: RawJSON
+        let final: Bool?
+        let alert: RawJSON?
 
         /// Whether a card shows this moment.
         ///
         /// - Parameter rings: whether the card must have this moment's alert, too.
         func isShown(by card: APNsSimulator.Activity, rings: Bool) throws -> Bool {
-            guard card.state == (isEnd ? .ended : .active),
-                try Self.canonical(Data(card.contentState.bytes)) == Self.canonical(body.contentState.bytes)
+            guard card.state == (final == true ? .ended : .active),
+                try Self.canonical(Data(card.contentState.bytes)) == Self.canonical(contentState.bytes)
             else { return false }
-            guard rings, let alert = body.alert else { return true }
+            guard rings, let alert else { return true }
             return try card.alert.map { try Self.canonical(Data($0.bytes)) } == Self.canonical(alert.bytes)
         }
 
@@ -51,11 +32,10 @@ struct DemoEvent: Sendable, Decodable {
     }
 
     let eventKey: String
-    let name: String
-    let kind: String
-    let topic: String
-    let start: Start
-    let contentType: ContentType
+    /// What is declared. Its start has no time.
+    let event: GrandstandClient.EventDraft
+    /// The declaration of the content type that `event` names.
+    let contentType: RawJSON
     let broadcasts: [Moment]
 
     /// - Throws: `DecodingError` for a file in the wrong form.

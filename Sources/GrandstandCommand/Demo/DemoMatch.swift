@@ -6,16 +6,13 @@ internal import GrandstandClient
 /// Plays the final through the public API. Each proof reports its result; a wrong result stops the demo.
 struct DemoMatch: Sendable {
     static let bundleID = "com.example.GrandstandDemo"
-    private static let policies: [(environment: APNsEnvironment, policy: StoragePolicy)] = [
-        (.development, .noMessageStored), (.production, .mostRecentMessageStored),
-    ]
 
     let stage: DemoStage
     let event: DemoEvent
     let report: DemoReport
 
     func play() async throws {
-        report.line("\n\(event.name)")
+        report.line("\n\(event.event.name)")
         var crowd = DemoCrowd(stage.simulator)
         try await declare()
         try await followChannels(&crowd)
@@ -29,10 +26,12 @@ struct DemoMatch: Sendable {
     // MARK: Before the match
 
     private func declare() async throws {
-        let (type, organiser) = (event.contentType, stage.organiser)
+        let organiser = stage.organiser
+        var draft = event.event
+        let type = draft.content ?? ""
         try await organiser.putApp(Self.bundleID, name: "Grandstand Demo")
-        try await organiser.send(.putContent(type.name, of: Self.bundleID, json: type.declaration))
-        report.proof("the app \(Self.bundleID)", "registered with capitals; \(type.name) has the rules for alerts")
+        try await organiser.send(.putContent(type, of: Self.bundleID, json: event.contentType))
+        report.proof("the app \(Self.bundleID)", "registered with capitals; \(type) has the rules for alerts")
         // APNs creates this channel, but the answer does not arrive. The path is in lower case, because APNs refuses the
         // one with capitals before.
         let path = "/1/apps/\(Self.bundleID.lowercased())/channels"
@@ -41,21 +40,8 @@ struct DemoMatch: Sendable {
             {"faults": [{"match": {"operation": "create", "path": "\(path)", "environment": "production"},
                 "action": "lose", "by": "reset", "times": 1}]}
             """)
-        let start = event.start
-        try await organiser.send(
-            .putEvent(
-                event.eventKey,
-                .init(
-                    name: event.name, kind: event.kind,
-                    audiences: Self.policies.map { audience in
-                        .init(
-                            bundleId: Self.bundleID, environment: .init(rawValue: audience.environment.rawValue),
-                            storagePolicy: .init(rawValue: audience.policy.rawValue))
-                    }, topics: [event.topic],
-                    start: .init(
-                        at: Date(timeIntervalSinceNow: 86_400), attributesType: start.attributesType,
-                        attributes: start.attributes, contentState: start.contentState, alert: start.alert,
-                        alertsByLocale: start.alertsByLocale), content: type.name)))
+        draft.start?.at = Date(timeIntervalSinceNow: 86_400)
+        try await organiser.send(.putEvent(event.eventKey, draft))
         report.proof("the event \(event.eventKey)", "declared for two audiences, with a start for tomorrow")
     }
 
@@ -86,7 +72,7 @@ struct DemoMatch: Sendable {
         report.now("\(DemoCrowd.followers) phones register")
         try await crowd.register(event, .once(stage.address, key: issued.secret))
         report.proof(
-            "\(DemoCrowd.followers) phones follow \(event.topic)",
+            "\(DemoCrowd.followers) phones follow \((event.event.topics ?? []).joined(separator: ", "))",
             "registered in \(Self.time(since: started)) with a key of the scope device")
         let preview = try await stage.organiser.send(.startEvent(event.eventKey, dryRun: true))
         guard preview.counts.pending == DemoCrowd.followers, pushes == 0 else {
@@ -127,18 +113,18 @@ struct DemoMatch: Sendable {
             }
             report.now(moment.label)
             let state = GrandstandClient.StateDraft(
-                contentState: moment.body.contentState, sequence: number + 1, final: moment.isEnd)
+                contentState: moment.contentState, sequence: number + 1, final: moment.final ?? false)
             guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.eventKey, state)),
                 case .unchanged = try await stage.organiser.send(.putState(event.eventKey, state)),
-                accepted.outcome == (moment.isEnd ? .end : moment.body.alert == nil ? .update : .rings)
+                accepted.outcome == (moment.final == true ? .end : moment.alert == nil ? .update : .rings)
             else { throw PlayFailure("\(moment.label): the state had the wrong result") }
-            if moment.isEnd { try await checkLookups() }
+            if moment.final == true { try await checkLookups() }
             for delivery in try await stage.settled(accepted, called: moment.label).deliveries {
                 try checkWire(moment, requestID: delivery.apnsRequestId)
             }
             try crowd.expect(moment)
         }
-        let rings = moments.count { $0.body.alert != nil }
+        let rings = moments.count { $0.alert != nil }
         report.proof(
             "\(moments.count) states, each reported twice", "sent once each; \(rings) rang by the rules")
         report.proof("every one of \(crowd.count) lock screens", "was right after each state")
@@ -152,7 +138,7 @@ struct DemoMatch: Sendable {
         let body = try seen.flatMap { try JSONSerialization.jsonObject(with: Data($0.request.body)) as? [String: Any] }
         guard seen?.status == 200, let content = (body?["aps"] as? [String: Any])?["content-state"],
             try DemoEvent.Moment.canonical(try JSONSerialization.data(withJSONObject: content))
-                == DemoEvent.Moment.canonical(moment.body.contentState.bytes)
+                == DemoEvent.Moment.canonical(moment.contentState.bytes)
         else {
             throw PlayFailure("\(moment.label): APNs did not see its content state")
         }

@@ -1,16 +1,8 @@
 internal import Foundation
 
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
-
 /// Prints what the demo proves, each as one line, and on a terminal what it does now.
 struct DemoReport: Sendable {
-    private let isTerminal = isatty(1) == 1
+    private let isTerminal = Terminal.isOutput
 
     /// Prints a proof with its result.
     func proof(_ what: String, _ result: String) {

@@ -136,14 +136,25 @@ extension GrandstandClient {
 }
 
 /// Runs `body` for all elements, at most `width` at a time.
-func forEach<Elements: Sequence>(
-    _ elements: Elements, atMost width: Int, _ body: @escaping @Sendable (Elements.Element) async throws -> Void
-) async throws where Elements.Element: Sendable {
-    try await withThrowingTaskGroup(of: Void.self) { group in
+///
+/// - Parameter progress: gets the number of elements that are done, each time that it rises.
+/// - Returns: what `body` returned, in the order in which it ended.
+@discardableResult
+func forEach<Elements: Sequence, Value: Sendable>(
+    _ elements: Elements, atMost width: Int, progress: (Int) -> Void = { _ in },
+    _ body: @escaping @Sendable (Elements.Element) async throws -> Value
+) async throws -> [Value] where Elements.Element: Sendable {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        var values: [Value] = []
+        func add(_ value: Value) {
+            values.append(value)
+            progress(values.count)
+        }
         for (index, element) in elements.enumerated() {
-            if index >= width { try await group.next() }
+            if index >= width, let value = try await group.next() { add(value) }
             group.addTask { try await body(element) }
         }
-        try await group.waitForAll()
+        for try await value in group { add(value) }
+        return values
     }
 }

@@ -3,44 +3,32 @@ struct CSVRecords {
     struct Record {
         let line: Int
         let fields: [String]
-
-        var isEmpty: Bool { fields.allSatisfy(\.isEmpty) }
     }
 
     private var lines: PhysicalLines
     private var separator = UInt8(ascii: ",")
-    private var pending: ArraySlice<UInt8>?
 
     init(_ bytes: [UInt8]) throws(CalendarFault) {
         lines = try PhysicalLines(bytes)
-        repeat { pending = try lines.next() } while pending?.allSatisfy { $0 == 0x20 || $0 == 0x09 } ?? false
+        var ahead = lines
+        var first = try ahead.next()
+        while first?.allSatisfy(PhysicalLines.isBlank) ?? false { first = try ahead.next() }
         // Excel may write the separator in the first line.
-        if let first = pending, first.starts(with: "sep=".utf8), first.count == 5, let byte = first.last {
+        if let first, first.starts(with: "sep=".utf8), first.count == 5, let byte = first.last {
             separator = byte
-            pending = try lines.next()
-        } else if let first = pending {
+            lines = ahead
+        } else if let first {
             separator = Self.separator(of: first)
         }
     }
 
-    /// The number of the last line of the newest record that `next` returned.
-    var number: Int { lines.number }
-
     /// The next record that is not empty; `nil` at the end.
     mutating func next() throws(CalendarFault) -> Record? {
-        while let line = try nextLine() {
+        while let line = try lines.next() {
             let record = try record(line)
-            if !record.isEmpty { return record }
+            if !record.fields.allSatisfy(\.isEmpty) { return record }
         }
         return nil
-    }
-
-    private mutating func nextLine() throws(CalendarFault) -> ArraySlice<UInt8>? {
-        if let line = pending {
-            pending = nil
-            return line
-        }
-        return try lines.next()
     }
 
     private mutating func record(_ first: ArraySlice<UInt8>) throws(CalendarFault) -> Record {

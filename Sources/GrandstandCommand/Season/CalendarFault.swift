@@ -20,10 +20,6 @@ struct CalendarFault: Error, Sendable, Hashable, Encodable, WritesNulls {
 }
 
 extension CalendarFault: CustomStringConvertible {
-    /// A line for a terminal, without the control characters that a calendar may have.
-    var description: String {
-        let place = line.map { " on line \($0)" } ?? ""
-        let text = detail.map { $0.unicodeScalars.contains { $0.properties.generalCategory == .control } ? " " : $0 }
-        return "Problem\(place): \(String(text))"
-    }
+    /// A line for a terminal.
+    var description: String { "Problem\(line.map { " on line \($0)" } ?? ""): \(detail.escapingControls)" }
 }

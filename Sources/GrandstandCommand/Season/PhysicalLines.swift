@@ -2,7 +2,7 @@
 struct PhysicalLines {
     private let bytes: ArraySlice<UInt8>
     private var place: Int
-    /// The number of the line that `next` returned last.
+    /// The number of the line that was returned last.
     private(set) var number = 0
 
     /// - Throws: if the text is too long or is UTF-16.
@@ -31,6 +31,25 @@ struct PhysicalLines {
         if end < bytes.endIndex, bytes[end] == 0x0D, place < bytes.endIndex, bytes[place] == 0x0A { place += 1 }
         return bytes[start..<end]
     }
+
+    /// The next line that is not empty, with the folded lines that continue it (RFC 5545 3.1), even if a fold splits a
+    /// character or empty lines are between them; and the number of its first line. `nil`: there are no more.
+    mutating func unfolded() throws(CalendarFault) -> (text: String, line: Int)? {
+        while let first = try next() {
+            let begin = number
+            var line = Array(first)
+            while !line.isEmpty, line.count <= CalendarLimits.fieldBytes, place < bytes.endIndex,
+                [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]), let more = try next()
+            {
+                line += more.dropFirst()
+            }
+            if !line.allSatisfy(Self.isBlank) { return (try Self.text(line, line: begin), begin) }
+        }
+        return nil
+    }
+
+    /// Whether it is a space or a tab.
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Decodes UTF-8 from this line.
     static func text(_ bytes: some Collection<UInt8>, line: Int) throws(CalendarFault) -> String {

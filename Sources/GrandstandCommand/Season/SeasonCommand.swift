@@ -49,7 +49,7 @@ struct SeasonCommand: AsyncParsableCommand {
             guard let source = source ?? declaration.source else {
                 throw StartError("Name the calendar's file or URL, or write it into \(plan) as source.")
             }
-            let file = try await SeasonSource(source).read()
+            let file = try await SeasonSource(name: source).read()
             do throws(CalendarFault) {
                 let request = try CalendarPlan.Request(
                     file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)

@@ -181,23 +181,11 @@ struct SeasonRun: Sendable {
     private func concurrently<Item: Sendable, Value: Sendable>(
         _ items: [Item], _ what: String, _ work: @escaping @Sendable (Item) async throws -> Value
     ) async throws -> [Value] {
-        var values: [Value] = []
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            var rest = items.makeIterator()
-            for _ in 0..<Self.concurrency {
-                guard let item = rest.next() else { break }
-                group.addTask { try await work(item) }
-            }
-            while let value = try await group.next() {
-                values.append(value)
-                if Terminal.isInteractive {
-                    Terminal.progress(
-                        "\(what): \(values.count) of \(items.count)", isLast: values.count == items.count)
-                }
-                guard let item = rest.next() else { continue }
-                group.addTask { try await work(item) }
-            }
+        try await forEach(items, atMost: Self.concurrency) { done in
+            guard Terminal.isInteractive else { return }
+            Terminal.progress("\(what): \(done) of \(items.count)", isLast: done == items.count)
+        } _: {
+            try await work($0)
         }
-        return values
     }
 }

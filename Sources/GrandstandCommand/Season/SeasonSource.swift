@@ -4,14 +4,10 @@ internal import GrandstandServer
 
 /// The source of a calendar: a file, a URL, or standard input.
 struct SeasonSource {
-    private let name: String
-    /// The most seconds for the whole answer.
-    private let timeout: TimeInterval
+    let name: String
 
-    init(_ name: String, timeout: TimeInterval = 60) {
-        self.name = name
-        self.timeout = timeout
-    }
+    /// The most seconds for the whole answer.
+    private static let timeout: TimeInterval = 60
 
     /// The calendar's bytes. Reading stops when there are more bytes than a calendar may have; the parser then refuses
     /// them.
@@ -52,14 +48,14 @@ struct SeasonSource {
     private func fetch(_ url: URL) async throws -> [UInt8] {
         do {
             return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
-                group.addTask { try await Self.answer(url, timeout) }
+                group.addTask { try await Self.answer(url) }
                 group.addTask {
-                    try await Task.sleep(for: .seconds(timeout))
+                    try await Task.sleep(for: .seconds(Self.timeout))
                     return nil
                 }
                 defer { group.cancelAll() }
                 guard let first = try await group.next(), let bytes = first else {
-                    throw StartError("\(name): no whole answer within \(Int(timeout)) seconds")
+                    throw StartError("\(name): no whole answer within \(Int(Self.timeout)) seconds")
                 }
                 return bytes
             }
@@ -68,22 +64,14 @@ struct SeasonSource {
         }
     }
 
-    private static func answer(_ url: URL, _ timeout: TimeInterval) async throws -> [UInt8] {
+    private static func answer(_ url: URL) async throws -> [UInt8] {
         let request = GrandstandClient.Request(
             method: "GET", url: url, headers: ["Accept": "text/calendar, text/csv, */*;q=0.1"], timeout: timeout)
-        let transport = URLSessionTransport(longestAnswer: timeout)
-        let answer = try await transport.open(request)
+        let answer = try await URLSessionTransport(longestAnswer: timeout, largestAnswer: most).open(request)
         guard answer.status == 200 else {
             let target = answer.headers["location"].map { "; it redirects to \($0), use that address" } ?? ""
             throw StartError("\(url.absoluteString): HTTP \(answer.status)\(target)")
         }
-        var bytes: [UInt8] = []
-        for try await piece in answer.body {
-            bytes += piece.prefix(most - bytes.count)
-            if bytes.count >= most { break }
-        }
-        // The session must live while the answer is read.
-        withExtendedLifetime(transport) {}
-        return bytes
+        return Array(answer.body)
     }
 }

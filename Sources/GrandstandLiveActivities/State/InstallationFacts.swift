@@ -19,8 +19,6 @@ extension InstallationFacts {
 
     /// The maximum number of topics that the server accepts for an installation.
     package static let mostTopics = 200
-    /// The maximum length of a version, locale or time zone that the server accepts.
-    private static let longestText = 64
 
     /// Takes over the facts of the system. What people follow stays.
     mutating func see(_ condition: HostCondition) {
@@ -36,31 +34,17 @@ extension InstallationFacts {
 
     /// Removes texts that the server would refuse, so that a registration does not fail because of them.
     mutating func normalise() {
-        func fitting(_ text: String?) -> String? {
-            text.flatMap { $0.isEmpty || $0.unicodeScalars.count > Self.longestText ? nil : $0 }
-        }
-        appVersion = fitting(appVersion)
-        locale = fitting(locale)
-        // Names of the tz database consist of such parts, with slashes between them.
-        let parts = fitting(timeZone)?.split(separator: "/", omittingEmptySubsequences: false)
-        if parts?.allSatisfy({ Self.isName($0, with: "_+-") }) != true { timeZone = nil }
+        appVersion = Self.allowed(appVersion, "appVersion")
+        locale = Self.allowed(locale, "locale")
+        timeZone = Self.allowed(timeZone, "timeZone")
         topics = Set(topics ?? []).sorted()
     }
 
-    /// Whether the text has 1 to 32 characters of `A-Z a-z 0-9 . _ : -`.
-    static func isVariant(_ text: String) -> Bool { text.utf8.count <= 32 && isTopic(text) }
-
-    /// Whether the text has 1 to 128 characters of `A-Z a-z 0-9 . _ : -`, like an event key.
-    static func isTopic(_ text: String) -> Bool {
-        text.utf8.count <= 128 && isName(text, with: "._:-")
-    }
-
-    /// Whether the text has at least one character, and only letters and digits of ASCII and the `others`.
-    private static func isName(_ text: some StringProtocol, with others: String) -> Bool {
-        !text.isEmpty
-            && text.unicodeScalars.allSatisfy {
-                $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil)
-                    || others.unicodeScalars.contains($0)
-            }
+    /// - Returns: `nil` for a text that openapi.yaml does not allow for this member.
+    private static func allowed(_ text: String?, _ member: String) -> String? {
+        guard case .object(let members, _) = shape,
+            case .text(let rule)? = members.first(where: { $0.name == member })?.shape
+        else { return nil }
+        return text.flatMap { rule.accepts($0) ? $0 : nil }
     }
 }

@@ -71,7 +71,7 @@ extension APNsClient: APNsGateway {
 
     static func storagePolicy(_ response: HTTP2Response) throws(UnreadableAnswer) -> StoragePolicy {
         guard case .number(let text)? = (try? JSONValue(parsing: response.body))?["message-storage-policy"]?.kind,
-            let policy = Int(text).flatMap(StoragePolicy.init(wireValue:))
+            let policy = StoragePolicy.allCases.first(where: { $0.wireValue == Int(text) })
         else { throw UnreadableAnswer("APNs' description of the channel has no known storage policy") }
         return policy
     }

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import CoreMetrics
 internal import FoundationEssentials
 internal import Grandstand
 internal import HTTP2
@@ -26,7 +27,7 @@ extension APNsClient {
         let answer = await attempt(request, traffic, at: endpoint, as: use)
         var status = 0
         if case .accepted(let response, _) = answer { status = response.status }
-        metrics.ended(kind, answer, status: status)
+        settings.metrics.ended(kind, answer, status: status)
         return answer
     }
 
@@ -80,7 +81,7 @@ extension APNsClient {
                 return .refused(refusal)
             } catch HTTP2Failure.notProcessed(let reason) {
                 why = reason
-                metrics.replayed()
+                settings.metrics.replays.increment()
             } catch HTTP2Failure.unanswered(let reason) {
                 return .unanswered(reason)
             } catch HTTP2Failure.cancelled {

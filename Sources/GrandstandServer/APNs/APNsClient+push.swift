@@ -16,7 +16,7 @@ extension APNsClient: DeviceGateway {
             ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
             body: push.body, traffic: .devices, for: address
         ).map { _ in }
-        metrics.pushed(to: address.app, answer)
+        settings.metrics.pushed(to: address.app, answer)
         return answer
     }
 }

@@ -1,4 +1,3 @@
-internal import CoreMetrics
 package import FoundationEssentials
 internal import Grandstand
 package import HTTP2
@@ -25,8 +24,7 @@ package final class APNsClient: Sendable {
         var pingTimeout: Duration = .seconds(2)
         /// Writes whether APNs refuses a key, for all replicas; `nil`: this is not written.
         var noteRefusal: RefusalNote?
-        /// The metrics backend; `nil`: the process-wide `MetricsSystem`.
-        var metrics: (any MetricsFactory)?
+        var metrics = ServerMetrics()
 
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
@@ -51,9 +49,7 @@ package final class APNsClient: Sendable {
     let keys: KeyRing
     let tokens: ProviderTokens
     let standings: TokenStandings
-    let metrics: CallMetrics
     let logger: Logger
-    private let factory: any MetricsFactory
     /// The pools; `nil` after the client was closed.
     private let pools = Mutex<[PoolKey: ConnectionPool]?>([:])
 
@@ -61,10 +57,10 @@ package final class APNsClient: Sendable {
         self.settings = settings
         self.keys = keys
         self.logger = logger
-        factory = settings.metrics ?? MetricsSystem.factory
-        metrics = CallMetrics(factory: factory)
+        // A series that begins with 1 shows no increase.
+        _ = (settings.metrics.replays, settings.metrics.renewals)
         standings = TokenStandings(keys: keys, noteRefusal: settings.noteRefusal, now: now, logger: logger)
-        tokens = ProviderTokens(keys: keys, metrics: metrics, logger: logger, now: now)
+        tokens = ProviderTokens(keys: keys, metrics: settings.metrics, logger: logger, now: now)
     }
 
     /// Lets requests in flight finish and closes every connection. Later calls return `unsent`.
@@ -77,10 +73,6 @@ package final class APNsClient: Sendable {
             for pool in open { group.addTask { await pool.close() } }
         }
     }
-
-    /// Makes the next call read every key file again. The client also notices changed files without a call of this
-    /// function.
-    func reloadKeys() { tokens.checkFiles() }
 
     /// Updates the gauges: connections, streams in use, token ages. It also checks whether the file of a refused key
     /// was replaced. Call this function before each scrape, or every few seconds.
@@ -115,7 +107,7 @@ package final class APNsClient: Sendable {
     ) -> ConnectionPool {
         let metrics = PoolMetrics(
             host: endpoint.host, team: credentials.teamID, key: credentials.keyID, traffic: traffic.rawValue,
-            factory: factory)
+            settings.metrics)
         var configuration = HTTP2ClientConfiguration(host: endpoint.host, port: endpoint.port)
         configuration.trustRoots = settings.trustRoots
         configuration.connectTimeout = settings.connectTimeout

@@ -60,7 +60,7 @@ struct QuirkGateway: APNsGateway {
         if second.topicWasAccepted {
             corrections.note(other)
             await remember(
-                .managementPath, .init(other.managementPath), of: other.app,
+                .managementPath, other.managementPath, of: other.app,
                 other.managementPath == .lowercased
                     ? "TopicMismatch as registered, accepted in lowercase"
                     : "TopicMismatch in lowercase, accepted as registered",
@@ -107,7 +107,7 @@ struct QuirkGateway: APNsGateway {
     /// The accepted spellings that this process found. They are for calls whose address was read before the spelling
     /// was stored.
     private final class Corrections: Sendable {
-        private let paths = Mutex<[AppEnvironment: APNsAddress.ManagementPath]>([:])
+        private let paths = Mutex<[AppEnvironment: Contract.QuirkValue]>([:])
 
         func note(_ address: APNsAddress) { paths.withLock { $0[address.app] = address.managementPath } }
 
@@ -124,7 +124,7 @@ struct QuirkGateway: APNsGateway {
 }
 
 extension APNsAddress {
-    fileprivate func spelled(_ path: ManagementPath) -> APNsAddress {
+    fileprivate func spelled(_ path: Contract.QuirkValue) -> APNsAddress {
         var address = self
         address.managementPath = path
         return address

@@ -31,6 +31,6 @@ struct JSONLogHandler: LogHandler {
                 object.string(value.description)
             }
         }
-        FileHandleOutput.standardError.write(writer.bytes + [0x0A])
+        LogStream.write(writer.bytes + [0x0A])
     }
 }

@@ -23,21 +23,9 @@ extension Contract.Readiness {
         // `detail` contains no host names, because anybody may read it.
         self.init(
             status: isReady ? .ready : .notReady, database: isReady ? .ok : .unavailable,
-            trouble: finding.map { .init($0.trouble) }, detail: finding?.detail,
+            trouble: finding?.trouble, detail: finding?.detail,
             apns: .init(
-                development: .init(gateway.reachability(of: .development)),
-                production: .init(gateway.reachability(of: .production))))
-    }
-}
-
-extension Contract.APNsState {
-    fileprivate init(_ reachability: APNsReachability) {
-        switch reachability {
-        case .unknown: self.init(state: .notKnown)
-        case .reachable: self.init(state: .reachable)
-        case .refused(let credentials, let refusal):
-            self.init(state: .refused, reason: refusal.finding(of: credentials))
-        case .unreachable(let reason): self.init(state: .unreachable, reason: reason)
-        }
+                development: gateway.reachability(of: .development),
+                production: gateway.reachability(of: .production)))
     }
 }

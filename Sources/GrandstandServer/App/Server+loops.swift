@@ -7,22 +7,20 @@ internal import ServiceLifecycle
 internal import UnixSignals
 
 extension Server {
-    /// A service with the role that needs it; `nil`: it always runs.
-    struct Member: Sendable {
+    /// A part of the running server, with the role that needs it; `nil`: it always runs.
+    struct Member: Service {
         let role: Configuration.Role?
         let name: String
-        let service: any Service
+        private let body: @Sendable () async throws -> Void
 
-        init(_ role: Configuration.Role?, _ name: String, _ service: any Service) {
+        /// - Parameter body: ends by itself at the graceful shutdown.
+        init(_ role: Configuration.Role?, _ name: String, _ body: @escaping @Sendable () async throws -> Void) {
             self.role = role
             self.name = name
-            self.service = service
+            self.body = body
         }
 
-        /// A service that itself ends at the graceful shutdown.
-        init(_ role: Configuration.Role?, _ name: String, _ run: @escaping @Sendable () async -> Void) {
-            self.init(role, name, Running(body: run))
-        }
+        func run() async throws { try await body() }
     }
 
     /// The services other than the listeners, in the order of their start. They stop in reverse order. Called once.
@@ -50,31 +48,36 @@ extension Server {
             mayClaim: mayClaim)
         let calling = channelCalls.calling(mayClaim: mayClaim)
         let aligning = channelCalls.aligning(tenure, waking: calling)
+        let uses = looking(.api, "key uses", every: 5, "the last uses of keys could not be written") { [api] in
+            try await api.keyUses.write()
+            return nil
+        }
         let members = [
             looking(nil, "clock", every: 2, "the database's clock could not be read") { [clock] in
                 try await clock.measure()
                 return nil
             },
-            looking(nil, "database watch", every: 2, "the database could not be checked") { [watch] in
-                try await watch.look()
+            // `/readyz` answers with a check that is at most a second old.
+            looking(nil, "database watch", every: 0.9, "the database could not be checked") { [watch, database] in
+                await watch.look(with: DatabaseProbe(database[.probe]))
                 return nil
             },
-            Member(nil, "signals", UntilShutdown { [signals] in await signals.run() }),
+            Member(nil, "signals") { [signals] in await cancelWhenGracefulShutdown { await signals.run() } },
             looking(.api, "keys", every: 1, "the API keys could not be read", wakenBy: api.keys.changes) { [api] in
                 // A reading takes no longer than one of a request, because requests may wait for it.
                 try await PostgresTimeLimit.$current.withValue(.request()) { try await api.keys.reload() }
                 return nil
             },
-            Member(.api, "lookups", api.lookups),
+            Member(.api, "lookups", api.lookups.run),
             Member(.reconcile, "reconciler") { await runs.run(wakenBy: rings.wakes(.channels)) },
-            Member(
-                nil, "key files",
-                UntilShutdown { [gateway, logger] in
+            Member(nil, "key files") { [keyRing, logger] in
+                await cancelWhenGracefulShutdown {
                     for await _ in await UnixSignalsSequence(trapping: .sighup) {
-                        gateway.reloadKeys()
+                        keyRing.forget()
                         logger.notice("key files will be read again")
                     }
-                }),
+                }
+            },
             looking(nil, "gateway gauges", every: 5, "APNs' connections could not be counted") { [gateway] in
                 gateway.recordGauges()
                 return nil
@@ -89,15 +92,8 @@ extension Server {
                 .dispatch, "app remover", .init(restPerRound: 1, pollInterval: .seconds(5), retry: .seconds(5)),
                 "the remaining rows of deleted apps could not be removed"
             ) { try await apps.removeDeleted() ? now() : nil },
-            Member(.api, "key uses") { [api, logger] in
-                let writing = WorkLoop<Never>(
-                    .init(pollInterval: .seconds(5), retry: .seconds(5)),
-                    failure: "the last uses of keys could not be written", logger: logger, now: now
-                ) {
-                    try await api.keyUses.write()
-                    return .idle()
-                }
-                await writing.run()
+            Member(.api, "key uses") { [api] in
+                try await uses.run()
                 // The last write runs in a separate task, because the present task may be cancelled.
                 await Task { try? await api.keyUses.write() }.value
             },
@@ -125,7 +121,8 @@ extension Server {
                 WebhookPosts(
                     queue: WebhookQueue(database: databases.main), gateway: webhookClient, signals: signals,
                     lease: Self.lease, drain: drain, now: now, mayClaim: mayClaim, counting: counting,
-                    logger: logger)),
+                    logger: logger
+                ).run),
             looking(
                 .dispatch, "scheduler", every: 1, "scheduled broadcasts could not be sent to their lanes",
                 wakenBy: signals.wakes(.schedule)
@@ -153,7 +150,8 @@ extension Server {
                     settings: .init(
                         concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                         lease: Self.lease, drain: drain),
-                    now: now, mayClaim: mayClaim, counting: counting, logger: logger))
+                    now: now, mayClaim: mayClaim, counting: counting, logger: logger
+                ).run)
         }
         return members + broadcasts + sending.flatMap { devices($0, keys, mayClaim) }
     }
@@ -208,7 +206,7 @@ extension Server {
             environment: sending.environment, store: crowds, pushes: pushes, signals: signals,
             wakenBy: .crowds(sending.environment), settings: settings, now: api.now, mayClaim: mayClaim,
             logger: logger)
-        return [Member(.dispatch, "starts", starts), Member(.dispatch, "crowds", updates)]
+        return [Member(.dispatch, "starts", starts.run), Member(.dispatch, "crowds", updates.run)]
     }
 
     /// The most shards that one loop has in progress at a time. Each run of an event's starts in one app and
@@ -237,17 +235,4 @@ extension Server {
         var rates: [SendRates] { [broadcasts.rates, devices.rates] }
         var accounts: [SendAccounts] { [broadcasts.accounts, devices.accounts] }
     }
-}
-
-/// Runs `body` until the graceful shutdown, and then cancels it.
-private struct UntilShutdown: Service {
-    let body: @Sendable () async -> Void
-
-    func run() async { await cancelWhenGracefulShutdown { [body] in await body() } }
-}
-
-private struct Running: Service {
-    let body: @Sendable () async -> Void
-
-    func run() async { await body() }
 }

@@ -22,25 +22,37 @@ extension Server {
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
         // Services stop in reverse order: the operations port, the listener, the dispatchers, the rest.
         var members = loops()
-        members.append(.init(.api, "http", DrainedService(base: listener(onListening), drain: drain)))
+        let listener = listener(onListening)
+        members.append(
+            .init(.api, "http") { [drain] in
+                do {
+                    try await drain.run { try await listener.run() }.get()
+                } catch  where drain.isOver {
+                    // This is not an error of the listener. It was cancelled because the drain is over.
+                }
+            })
         if let port = configuration.operationsPort {
-            members.append(.init(nil, "operations", operationsListener(port)))
+            members.append(.init(nil, "operations", operationsListener(port).run))
         }
         let closing = Mutex<Task<Void, any Error>?>(nil)
-        let beginning = StopBeginning { [drain, database] in
-            onStop()
-            drain.begin()
-            closing.withLock {
-                $0 = Task {
-                    try await drain.waitBeyond()
-                    await database.closePools()
+        // The service that a stop reaches first.
+        members.append(
+            .init(nil, "stop") { [drain, database] in
+                // `gracefulShutdown()` throws if this task is cancelled. The group cancels it if another service fails,
+                // and no stop was requested in that case.
+                guard (try? await gracefulShutdown()) != nil else { return }
+                onStop()
+                drain.begin()
+                closing.withLock {
+                    $0 = Task {
+                        try await drain.waitBeyond()
+                        await database.closePools()
+                    }
                 }
-            }
-        }
-        members.append(.init(nil, "stop", beginning))
+            })
         var settings = ServiceGroupConfiguration(
             services: members.filter { $0.role.map(roles.contains) ?? true }
-                .map { .init(service: $0.service, serviceName: $0.name) },
+                .map { .init(service: $0, serviceName: $0.name) },
             gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
         settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin
         let group = ServiceGroup(configuration: settings)
@@ -87,17 +99,5 @@ extension Server {
         var logger = logger
         if logger.logLevel == .info { logger.logLevel = .notice }
         return logger
-    }
-}
-
-/// The service that a stop reaches first.
-private struct StopBeginning: Service {
-    let body: @Sendable () -> Void
-
-    func run() async {
-        // `gracefulShutdown()` throws if this task is cancelled. The group cancels it if another service fails, and no
-        // stop was requested in that case.
-        guard (try? await gracefulShutdown()) != nil else { return }
-        body()
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 package import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -69,10 +70,15 @@ package struct Server: Sendable {
         let watch = DatabaseWatch(logger: logger)
         let database = try await DatabaseSession.open(
             configuration.database, sizes: PoolSizes(total: configuration.databaseConnections),
-            onWait: { metrics.waits(of: $0) }, onFailure: { watch.saw($0) }, logger: logger)
+            onWait: { pool in
+                let timer = CoreMetrics.Timer(
+                    label: "grandstand_database_wait_seconds", dimensions: [("pool", pool)], factory: metrics)
+                return { timer.record($0) }
+            }, onFailure: { watch.saw($0) }, logger: logger)
         let clock: DatabaseClock
         do {
-            clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
+            let offset = Gauge(label: "grandstand_clock_offset_seconds", factory: metrics)
+            clock = try await database.clock(wall: wallClock, onLead: { offset.record($0) }, logger: logger)
             guard clock.standing != .unusable else {
                 throw StartError(
                     "this machine's clock is \(DatabaseClock.words(clock.lead)); set both machines' clocks by NTP, then "
@@ -82,7 +88,6 @@ package struct Server: Sendable {
             await database.close()
             throw error
         }
-        watch.look(with: DatabaseProbe(database[.probe]))
         let now: @Sendable () -> Date = { clock.now }
 
         // The stores.
@@ -101,7 +106,7 @@ package struct Server: Sendable {
         let apps = AppStore(databases.main)
         var client = configuration.clientSettings()
         client.noteRefusal = { try await apps.note($0, of: $1) }
-        client.metrics = metrics.backend
+        client.metrics = metrics
         let gateway = APNsClient(settings: client, keys: keyRing, now: wallClock, logger: logger)
         let watched = QuirkGateway(
             gateway: gateway, remember: { try await apps.remember($0, for: $1) }, now: now, logger: logger)
@@ -111,12 +116,11 @@ package struct Server: Sendable {
 
         // The API and the console.
         let gauges = GaugeWatch(
-            channels: stores.channels, store: GaugeStore(database: databases.main), tenure: configuration.tenure,
-            now: now)
+            databases.main, channels: stores.channels, tenure: configuration.tenure, now: now)
         let shares = ConnectionShares(maximum: configuration.maximumConnections)
         let readiness: @Sendable () -> Contract.Readiness = { .init(watch.standing, clock, gateway) }
         metrics.tell {
-            Gauges.ofDatabase(gauges) + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
+            gauges.current + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
                 + [GaugeSample("grandstand_ready", readiness().status == .ready ? 1 : 0)] + Gauges.of(lookups)
         }
         var api = API(
@@ -125,15 +129,12 @@ package struct Server: Sendable {
             lookups: lookups, gateway: gateway,
             channelOperations: calls, reconciliation: Reconciliation(calls: calls, counting: counting),
             webhookRefusal: { await webhookClient.refusal(of: $0) },
-            readiness: {
-                await watch.refresh()
-                return readiness()
-            },
-            metrics: metrics, onTrust: { shares.know($0) }, now: now, logger: logger)
-        let overview = PostgresOverview(databases[.report].forLongWork)
+            readiness: readiness, metrics: metrics, onTrust: { shares.know($0) }, now: now, logger: logger)
+        let reports = databases[.report].forLongWork
         api.pages =
             Console(
-                api, activity: { try await ConsoleActivity(overview, gateway, within: $0, now: $1) },
+                api: api,
+                activity: { try await ConsoleActivity(reports, apple: Figure.apple(gateway), within: $0, now: $1) },
                 templates: templates
             ).pages
 

@@ -81,10 +81,11 @@ extension AppStore {
                 cross join lateral (select ended_at, cancelled_at from events where key = u.event_key offset 0) e
                 where e.ended_at is null and e.cancelled_at is null
                 union
-                select f.lane from fan_outs f cross join lateral (
-                    select ended_at, cancelled_at from events where key = f.event_key offset 0) e
-                where f.policy = 'update' and e.ended_at is null and e.cancelled_at is null
-                    and f.app = any(array(select id from app_environments where bundle_id = \(app)))))
+                select l.id from (
+                    select id, crowd_event from lanes
+                    where bundle_id = \(app) and id > 0 and crowd_event is not null offset 0) l
+                cross join lateral (select ended_at, cancelled_at from events where key = l.crowd_event offset 0) e
+                where e.ended_at is null and e.cancelled_at is null))
             order by id for update
             """
         ).map { try $0.decode("id") }

@@ -108,9 +108,7 @@ package struct AppStore: Sendable {
 
     /// The app, also while it is being deleted. `APNsGateway.withKeyFiles` adds the state of its key files.
     package func app(_ bundleID: BundleID) async throws -> Versioned<Contract.App>? {
-        try await database.query("\(Self.selection) where a.topic = \(bundleID.topic)").first.map { row in
-            Versioned(value: try row.read(), version: try row.decode("version"))
-        }
+        try await database.query("\(Self.selection) where a.topic = \(bundleID.topic)").first?.read()
     }
 
     /// The app with this bundle ID. Callers use this method where an unknown app would otherwise look like an app

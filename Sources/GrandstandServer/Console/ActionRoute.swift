@@ -41,25 +41,20 @@ struct Submission: Sendable {
     let fields: FormFields
     let token: FormToken
 
-    /// Calls an operation of the API. A POST has its effect once, however often the form is sent. A repetition gets the
-    /// first answer, without a secret.
+    /// Calls an operation of the API. It has its effect once, however often the form is sent: a repetition gets the first
+    /// answer, without a secret. A deletion of an object that is gone already succeeds.
     ///
-    /// - Parameter finding: the operation that shows the object. If a repeated form finds the object as it was wanted,
-    ///   or an object that was to be deleted already gone, the call succeeds again.
     /// - Throws: the problem that the API would answer with.
-    func call(_ call: PageCall, finding: Contract.Operation? = nil) async throws -> CallAnswer {
+    func call(_ call: PageCall) async throws -> CallAnswer {
+        let isDeletion = call.operation.method == "DELETE"
         var call = call
-        if call.operation.keepsAnswers {
+        // Deletions and reads may be repeated anyhow.
+        if !isDeletion, call.operation.method != "GET" {
             call.idempotencyKey = token.idempotencyKey(visit.path, fields)
         }
         do {
             return try await visit.call(call)
-        } catch let problem as Problem where problem.kind == .versionMismatch {
-            guard let finding, let body = call.body else { throw problem }
-            let present = try await visit.call(PageCall(operation: finding, parameters: call.parameters))
-            guard present.object.contains(try JSONValue(parsing: body)) else { throw problem }
-            return present
-        } catch let problem as Problem where Self.gone.contains(problem.kind) && call.operation.method == "DELETE" {
+        } catch let problem as Problem where isDeletion && Self.gone.contains(problem.kind) {
             return try CallAnswer()
         }
     }

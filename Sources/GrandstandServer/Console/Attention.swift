@@ -127,7 +127,6 @@ struct Attention: Sendable {
                     + "longer knows. They take places: adopt them or delete them.",
                 channels("managed", "false"), [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         }
-        return list.filter { $0.level == Contract.QuotaLevel.critical.rawValue }
-            + list.filter { $0.level != Contract.QuotaLevel.critical.rawValue }
+        return list
     }
 }

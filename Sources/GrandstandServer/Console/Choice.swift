@@ -1,4 +1,4 @@
-/// An option of a select box or a check box.
+/// An option of a select box or a check box, or one of several links.
 struct Choice: Sendable {
     let value: String
     /// The text that people read.

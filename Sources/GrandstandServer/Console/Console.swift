@@ -11,15 +11,9 @@ struct Console: Sendable {
     /// The path of all pages.
     static let path = "/console"
 
-    private let api: API
-    private let activity: Activity
-    private let templates: ConsoleTemplates
-
-    init(_ api: API, activity: @escaping Activity, templates: ConsoleTemplates) {
-        self.api = api
-        self.activity = activity
-        self.templates = templates
-    }
+    let api: API
+    let activity: Activity
+    let templates: ConsoleTemplates
 
     /// Answers the requests for pages on the API's port. People sign in with an API key, and the requests of pages count
     /// against the rate limit of this key, like requests to the API.
@@ -29,14 +23,13 @@ struct Console: Sendable {
     }
 
     /// The responder for `path` and everything below it.
-    func responder() -> some HTTPResponder<ConsoleContext> { responder(adding: []) }
-
+    ///
     /// - Parameter others: more actions, for tests.
-    func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
+    func responder(adding others: [ActionRoute] = []) -> some HTTPResponder<ConsoleContext> {
         let sessions = Sessions(
             store: ConsoleSessionStore(database: api.stores.main), keys: api.keys, now: api.now)
         let responder = PageResponder(
-            templates: templates, sessions: sessions, isSecure: api.isSecure, now: api.now)
+            templates: templates, sessions: sessions, cookie: SessionCookie(isSecure: api.isSecure), now: api.now)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorPages(responder: responder))
         SignInPages(responder: responder).add(to: router)
@@ -60,7 +53,7 @@ struct Console: Sendable {
         let tenure = api.configuration.tenure
         let reader = EventReader(
             apps: stores.apps, events: stores.events, outbox: stores.outbox, starts: stores.starts,
-            throttles: { [main = stores.main] in try await PostgresThrottles(main).throttles(now: $0) })
+            throttles: PostgresThrottles(stores.main))
         return [
             OverviewPages(
                 channels: stores.channels, reader: reader, history: stores.quotaHistory,

@@ -6,7 +6,8 @@ internal import Grandstand
 ///
 /// With scripts, only the elements marked `data-live="name"` are replaced when the page is fetched again.
 protocol ConsolePage: Sendable {
-    var template: TemplateName { get }
+    /// The template's file, without `.mustache`.
+    var template: String { get }
     var title: String { get }
     /// Seconds after which the page reloads itself; `nil`: never.
     var refresh: Int? { get }

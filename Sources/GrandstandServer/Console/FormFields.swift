@@ -13,11 +13,9 @@ struct FormFields: Sendable, Equatable {
 
     /// All fields in their order.
     let entries: [Entry]
-    private let values: [String: String]
 
     init(_ entries: [Entry]) {
         self.entries = entries
-        values = Dictionary(entries.map { ($0.name, $0.value) }) { $1 }
     }
 
     init(_ text: String) {
@@ -33,7 +31,7 @@ struct FormFields: Sendable, Equatable {
 
     /// The value; `nil` if the field is absent or empty.
     subscript(name: String) -> String? {
-        guard let value = values[name]?.trimmed, !value.isEmpty else { return nil }
+        guard let value = entries.last(where: { $0.name == name })?.value.trimmed, !value.isEmpty else { return nil }
         return value
     }
 

@@ -1,19 +1,22 @@
+internal import Grandstand
+
 /// Why a form was refused: the problem, and the fields to correct. The page shows this refusal with the form.
 struct FormRefusal: Sendable {
     let said: String
-    let faults: [APIProblem.Fault]
+    let faults: [FieldError]
 
-    /// - Parameters:
-    ///   - faults: fields that could not be written into the API's body.
-    ///   - nothing: a sentence that says what did not happen.
-    /// - Returns: `nil` if there is neither a problem nor a fault.
-    init?(_ problem: APIProblem?, _ faults: [APIProblem.Fault] = [], nothing: String = "Nothing was changed.") {
-        guard problem != nil || !faults.isEmpty else { return nil }
-        let all = faults + (problem?.faults ?? [])
+    /// - Parameter nothing: a sentence that says what did not happen.
+    init(_ problem: Problem, nothing: String = "Nothing was changed.") {
+        faults = problem.errors
         // What a fault says is not said twice.
-        let isSaid = all.contains { $0.detail == problem?.detail }
-        let words = [isSaid ? nil : problem?.detail, problem == nil ? nil : nothing].compactMap(\.self)
-        said = words.isEmpty ? "What is to be corrected:" : words.joined(separator: " ")
-        self.faults = all
+        let isSaid = faults.contains { $0.detail == problem.detail }
+        said =
+            problem.detail.hasPrefix(Self.toCorrect)
+            ? problem.detail : isSaid ? nothing : "\(problem.detail) \(nothing)"
     }
+
+    private static let toCorrect = "What is to be corrected:"
+
+    /// The problem of a form with fields that cannot be written into the API's body.
+    static func problem(_ faults: [FieldError]) -> Problem { Problem(.invalidRequest, toCorrect, errors: faults) }
 }

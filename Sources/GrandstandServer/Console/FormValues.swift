@@ -15,10 +15,7 @@ extension JSONValue {
 
     func texts(_ name: String) -> [String] { (self[name]?.elements ?? []).compactMap(\.string) }
 
-    func integer(_ name: String) -> Int {
-        guard case .number(let text)? = self[name]?.kind else { return 0 }
-        return Int(text) ?? 0
-    }
+    func integer(_ name: String) -> Int { self[name]?.integer ?? 0 }
 
     func flag(_ name: String) -> Bool {
         guard case .bool(let value)? = self[name]?.kind else { return false }

@@ -10,32 +10,18 @@ struct Frame: Sendable {
     let refresh: Refresh?
     /// A sentence about the action that was performed just before.
     let notice: String?
-    /// The token of every form; a placeholder until the page is sent.
-    let token = RenderedPage.tokenPlace
+    /// The token of every form.
+    var token = ""
     let madeAt: Moment
-
-    init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, notice: String? = nil, now: Date) {
-        title = page.title
-        self.visitor = visitor
-        self.refresh = refresh
-        self.notice = notice
-        madeAt = Moment(now, exact: true)
-    }
 }
 
 /// The key that is signed in, and the pages that this key may open.
 struct Visitor: Sendable {
-    struct Link: Sendable {
-        let label: String
-        let href: String
-        let isCurrent: Bool
-    }
-
     let keyName: String
     /// The apps that the key is bound to; `nil`: all.
     let boundTo: String?
     /// Links to the pages that the key's scopes allow.
-    let links: [Link]
+    let links: [Choice]
 
     /// - Parameter path: the path of the page that is shown.
     init(key: APIKey, path: String) {
@@ -49,7 +35,7 @@ struct Visitor: Sendable {
         ]
         links = all.filter { $0.scopes.contains(where: key.holds) }.map { link in
             let isBelow = link.href != ConsolePath.overview && path.hasPrefix(link.href + "/")
-            return Link(label: link.label, href: link.href, isCurrent: path == link.href || isBelow)
+            return Choice(link.href, label: link.label, isChosen: path == link.href || isBelow)
         }
     }
 }

@@ -10,13 +10,7 @@ struct Overview: ConsolePage {
     enum Span: String, Sendable, CaseIterable {
         case day, week, month
 
-        var seconds: TimeInterval {
-            switch self {
-            case .day: 86_400
-            case .week: 7 * 86_400
-            case .month: 30 * 86_400
-            }
-        }
+        var seconds: TimeInterval { 86_400 * (self == .day ? 1 : self == .week ? 7 : 30) }
 
         /// Seconds between two samples of a plot.
         var step: Int {
@@ -27,7 +21,7 @@ struct Overview: ConsolePage {
     /// The maximum number of plots. The apps with the most serious problems come first.
     static let plotted = 20
 
-    var template: TemplateName { .overview }
+    var template: String { "overview" }
     let title = "Overview"
     var refresh: Int? { 5 }
     let attentions: [Attention]
@@ -140,22 +134,11 @@ struct Figure: Sendable {
         let messages = Figure(
             label: "Messages a minute", value: Wording.number(activity.messages),
             detail: "Accepted in the last sixty seconds.", level: "")
-        return [messages, waiting]
-            + activity.apple.map { apple in
-                Figure(
-                    label: "Apple, \(apple.environment.rawValue)", value: apple.word, detail: apple.detail ?? "",
-                    level: apple.isFine.map { $0 ? "ok" : "critical" } ?? "")
-            }
+        return [messages, waiting] + activity.apple
     }
 }
 
 extension Contract.QuotaLevel {
     /// The rank for sorting. The most serious level has the lowest rank.
-    fileprivate var gravity: Int {
-        switch self {
-        case .critical: 0
-        case .warning: 1
-        case .ok, .unknown: 2
-        }
-    }
+    fileprivate var gravity: Int { [.critical, .warning].firstIndex(of: self) ?? 2 }
 }

@@ -8,19 +8,17 @@ extension PageResponder {
         let back = Self.back(request)
         guard FormOrigin.isOurs(request) else {
             let foreign = Self.foreign("Nothing was sent. Open the console and use the form there.")
-            return refusal(foreign, nil, nil, request, context)
+            return refusal(foreign, request, context)
         }
         guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
             let problem = Problem(.unauthenticated, "There is no session.")
             return signedOut(problem, next: back, request, nothingSent: true)
         }
-        var visitor: Visitor?
-        var session: SessionSecret?
+        var sender: SignedIn?
         var fields: FormFields?
         do {
             let signedIn = try await sessions.signedIn(text, extendsSession: true)
-            session = signedIn.session
-            visitor = Visitor(key: signedIn.key, path: back)
+            sender = signedIn
             let access = context.access
             try access.countRequest(of: signedIn.key)
             try Self.check(signedIn.key, for: route.scope)
@@ -30,34 +28,32 @@ extension PageResponder {
             if route.irreversible { try await confirm(read, signedIn, access) }
             let visit = visit(signedIn, request, context)
             let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
-            return response(to: outcome(answer, visit, request), signedIn, request)
+            return response(to: answer, visit, signedIn, request)
         } catch let problem as Problem where problem.kind == .unauthenticated {
             return signedOut(problem, next: back, request, nothingSent: true)
         } catch {
-            guard let fields, let visitor, let refused = APIProblem(error) else {
-                return refusal(error, visitor, session, request, context)
+            guard let fields, let refused = Problem(shown: error) else {
+                return refusal(error, request, context, sender, at: back)
             }
-            return response(to: refused, visitor, session) {
-                ResourcePage(refused, route, fields, path: request.uri.string, back: back)
-            }
+            return response(
+                to: refused, sender, at: back,
+                ResourcePage(refused, route, fields, path: request.uri.string, back: back))
         }
     }
 
-    /// - Throws: `APIProblem`.
-    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(APIProblem) -> FormToken {
+    /// - Throws: `forbidden`.
+    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(Problem) -> FormToken {
         switch FormToken.read(fields["token"], for: signedIn.session, now: now()) {
         case .valid(let token): return token
         case .expired:
-            throw APIProblem(
-                status: 403, title: "This form is too old",
-                detail:
-                    "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
+            throw Problem(
+                .forbidden, titled: "This form is too old",
+                "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
                     + "you typed below and send it from here.")
         case .foreign:
-            throw APIProblem(
-                status: 403, title: "This form is of another session",
-                detail:
-                    "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
+            throw Problem(
+                .forbidden, titled: "This form is of another session",
+                "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
                     + "the page again, or look through what you typed below and send it from here.")
         }
     }
@@ -65,9 +61,9 @@ extension PageResponder {
     /// Checks the key in the form, for actions that cannot be undone.
     private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ access: PageAccess) async throws {
         guard let secret = fields["currentKey"] else {
-            throw APIProblem(
-                status: 422, title: "The key is missing",
-                detail: "This cannot be undone, so enter the key again that you signed in with. Nothing was sent.")
+            throw Problem(
+                .invalidRequest, titled: "The key is missing",
+                "This cannot be undone, so enter the key again that you signed in with. Nothing was sent.")
         }
         do {
             let key = try await access.identify(secret)
@@ -78,9 +74,9 @@ extension PageResponder {
             // If the form was sent twice, the first request may have ended the key. In this case, `signedIn` throws
             // `unauthenticated`.
             _ = try await sessions.signedIn(signedIn.session.text, extendsSession: false)
-            throw APIProblem(
-                status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
-                detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
+            throw Problem(
+                problem.kind == .rateLimited ? .rateLimited : .forbidden, titled: "The key is wrong",
+                "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
         }
     }
 
@@ -96,9 +92,9 @@ extension PageResponder {
     }
 
     /// The refusal of a form that another site sent. Such a form is not counted as an attempt with a wrong key.
-    static func foreign(_ advice: String) -> APIProblem {
-        APIProblem(
-            status: 403, title: "This form is not of this server",
-            detail: "It was not sent from a page of this server. \(advice)")
+    static func foreign(_ advice: String) -> Problem {
+        Problem(
+            .forbidden, titled: "This form is not of this server",
+            "It was not sent from a page of this server. \(advice)")
     }
 }

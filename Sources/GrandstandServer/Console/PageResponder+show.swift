@@ -10,46 +10,23 @@ extension PageResponder {
         }
         // Only this server's script can set this header; browsers do not let other sites set it.
         let isFromScript = request.headers[.grandstandLive] != nil
-        var visitor: Visitor?
-        var session: SessionSecret?
+        var viewer: SignedIn?
         do {
             let signedIn = try await sessions.signedIn(text, extendsSession: !isFromScript)
-            session = signedIn.session
-            visitor = Visitor(key: signedIn.key, path: request.uri.path)
+            viewer = signedIn
             try Self.check(signedIn.key, for: route.scope)
-            if isFromScript {
-                let name = LivePages.Name(key: signedIn.key.id, uri: request.uri.string)
-                let made = try await livePages.outcome(name, at: now()) { [self] in
-                    try await outcome(of: route, signedIn, request, context)
-                }
-                return response(to: made, signedIn, request)
-            }
-            return response(to: try await outcome(of: route, signedIn, request, context), signedIn, request)
+            try context.access.countRequest(of: signedIn.key)
+            let visit = visit(signedIn, request, context)
+            _ = try visit.query.storable()
+            return response(to: try await route.handler(visit), visit, signedIn, request)
         } catch let problem as Problem where problem.kind == .unauthenticated {
             return signedOut(problem, next: request.uri.string, request)
         } catch {
-            return refusal(error, visitor, session, request, context)
+            return refusal(error, request, context, viewer, at: request.uri.path)
         }
     }
 
-    /// A page or a redirection, before the session's token and cookies are added.
-    enum Outcome: Sendable {
-        case page(RenderedPage, status: HTTPResponse.Status)
-        case elsewhere(String, notice: String?)
-    }
-
-    private func outcome(
-        of route: PageRoute, _ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext
-    ) async throws -> Outcome {
-        try context.access.countRequest(of: signedIn.key)
-        let visit = visit(signedIn, request, context)
-        _ = try visit.query.storable()
-        let notice = Self.notice(in: request).flatMap { Notice.text($0, for: signedIn.session) }
-        return outcome(try await route.handler(visit), visit, request, notice: notice)
-    }
-
-    /// The notice for this page. If a script fetches the page, there is no notice, because other viewers get the same
-    /// copy of the page (`LivePages`).
+    /// The cookie with the notice for this page. A script that fetches the page gets none: the notice is for the next page.
     private static func notice(in request: Request) -> String? {
         request.headers[.grandstandLive] == nil ? SessionCookie.value(SessionCookie.noticeName, in: request) : nil
     }
@@ -61,30 +38,23 @@ extension PageResponder {
             perform: { [access = context.access] in try await access.perform($0, as: signedIn.key) })
     }
 
-    func outcome(
-        _ answer: PageRoute.Answer, _ visit: Visit, _ request: Request, notice: String? = nil
-    ) -> Outcome {
-        let visitor = Visitor(key: visit.key, path: visit.path)
+    func response(
+        to answer: PageRoute.Answer, _ visit: Visit, _ signedIn: SignedIn, _ request: Request
+    ) -> Response {
         switch answer {
-        case .page(let page):
+        case .page(let page, let status):
             // The answer to a form does not reload itself, because a reload would send the form again.
-            let refresh = (request.method == .post ? nil : page.refresh).map { seconds in
+            let isForm = request.method == .post
+            let refresh = (isForm ? nil : page.refresh).map { seconds in
                 Refresh(
                     seconds: seconds, path: visit.path, query: request.uri.query,
                     isOff: visit.query["refresh"] == "off")
             }
-            return .page(render(page, visitor, refresh: refresh, notice: notice), status: .ok)
-        case .refused(let page, let status): return .page(render(page, visitor), status: .init(code: status))
-        case .elsewhere(let path): return .elsewhere(path, notice: nil)
-        case .done(let path, let notice): return .elsewhere(path, notice: notice)
-        }
-    }
-
-    func response(to outcome: Outcome, _ signedIn: SignedIn, _ request: Request) -> Response {
-        switch outcome {
-        case .page(let page, let status):
-            var response = Self.response(page, status: status, session: signedIn.session, now: now())
-            if Self.notice(in: request) != nil {
+            let kept = Self.notice(in: request)
+            var response = response(
+                page, status: .init(code: status), signedIn, at: visit.path, refresh: refresh,
+                notice: isForm ? nil : kept.flatMap { Notice.text($0, for: signedIn.session) })
+            if kept != nil {
                 response.setCookie(cookie.cookie(SessionCookie.noticeName, "", maxAge: 0, for: request))
             }
             return response

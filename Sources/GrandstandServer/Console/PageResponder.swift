@@ -10,22 +10,12 @@ internal import NIOCore
 struct PageResponder: Sendable {
     let templates: ConsoleTemplates
     let sessions: Sessions
-    let livePages = LivePages()
     let cookie: SessionCookie
     let now: @Sendable () -> Date
 
-    init(
-        templates: ConsoleTemplates, sessions: Sessions, isSecure: Bool, now: @escaping @Sendable () -> Date
-    ) {
-        self.templates = templates
-        self.sessions = sessions
-        cookie = SessionCookie(isSecure: isSecure)
-        self.now = now
-    }
-
     /// The form to sign in with.
     func signIn(_ page: SignIn, status: HTTPResponse.Status = .ok, retryAfter: Int? = nil) -> Response {
-        var response = Self.response(render(page, nil), status: status, session: nil, now: now())
+        var response = response(page, status: status, nil)
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }
@@ -42,29 +32,25 @@ struct PageResponder: Sendable {
 
     /// A page that explains the error and says what to do.
     func refusal(
-        _ error: any Error, _ visitor: Visitor?, _ session: SessionSecret?, _ request: Request,
-        _ context: ConsoleContext
+        _ error: any Error, _ request: Request, _ context: ConsoleContext, _ signedIn: SignedIn? = nil,
+        at path: String = ""
     ) -> Response {
-        let known = APIProblem(error)
+        let known = Problem(shown: error)
         if known == nil {
             context.logger.error("a page failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
         }
         let problem =
             known
-            ?? APIProblem(
-                status: 500, title: Problem.Kind.internalError.title,
-                detail: "The server's log has the cause, under the request's name below.")
-        return response(to: problem, visitor, session) {
-            ResourcePage(problem, requestID: context.access.context.requestID)
-        }
+            ?? Problem(.internalError, "The server's log has the cause, under the request's name below.")
+        return response(
+            to: problem, signedIn, at: path, ResourcePage(problem, requestID: context.access.context.requestID))
     }
 
     /// The page of a problem, with the problem's status.
     func response(
-        to problem: APIProblem, _ visitor: Visitor?, _ session: SessionSecret?, page: () -> any ConsolePage
+        to problem: Problem, _ signedIn: SignedIn?, at path: String, _ page: any ConsolePage
     ) -> Response {
-        var response = Self.response(
-            render(page(), visitor), status: .init(code: problem.status), session: session, now: now())
+        var response = response(page, status: .init(code: problem.status), signedIn, at: path)
         if let retryAfter = problem.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }
@@ -73,24 +59,23 @@ struct PageResponder: Sendable {
         Response(status: .seeOther, headers: [.location: path])
     }
 
-    func render(
-        _ page: any ConsolePage, _ visitor: Visitor?, refresh: Refresh? = nil, notice: String? = nil
-    ) -> RenderedPage {
-        let frame = Frame(page: page, visitor: visitor, refresh: refresh, notice: notice, now: now())
-        return RenderedPage(templates.html(page, frame))
-    }
-
-    /// - Parameter session: the session whose tokens are put into the page's forms.
-    static func response(
-        _ page: RenderedPage, status: HTTPResponse.Status = .ok, session: SessionSecret?, now: Date
+    /// - Parameter path: the page that people came from.
+    func response(
+        _ page: any ConsolePage, status: HTTPResponse.Status = .ok, _ signedIn: SignedIn?, at path: String = "",
+        refresh: Refresh? = nil, notice: String? = nil
     ) -> Response {
-        Response(
+        let now = now()
+        let frame = Frame(
+            title: page.title, visitor: signedIn.map { Visitor(key: $0.key, path: path) }, refresh: refresh,
+            notice: notice,
+            token: signedIn.map { FormToken.text(for: $0.session, now: now) } ?? "", madeAt: Moment(now, exact: true))
+        return Response(
             status: status,
             headers: [
-                .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy,
+                .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.contentSecurityPolicy,
                 .referrerPolicy: "same-origin", .cacheControl: "no-store",
             ],
-            body: ResponseBody(byteBuffer: page.body(token: session.map { FormToken.text(for: $0, now: now) } ?? "")))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: templates.html(page, frame))))
     }
 
     /// The policy allows one stylesheet, one script and forms, all from this server and none of them inline. It allows
@@ -123,9 +108,9 @@ struct ErrorPages: RouterMiddleware {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
             let problem = Problem(.notFound, "There is no page at \(request.uri.path).")
-            return responder.refusal(problem, nil, nil, request, context)
+            return responder.refusal(problem, request, context)
         } catch {
-            return responder.refusal(error, nil, nil, request, context)
+            return responder.refusal(error, request, context)
         }
     }
 }

@@ -6,13 +6,10 @@ struct PageRoute: Sendable {
     typealias Handler = @Sendable (Visit) async throws -> Answer
 
     enum Answer: Sendable {
-        case page(any ConsolePage)
-        /// Redirects to another page of the console.
-        case elsewhere(String)
-        /// Redirects to another page, which shows the notice about what was done.
-        case done(String, notice: String)
-        /// Shows a page that explains the refusal, with the refusal's HTTP status.
-        case refused(any ConsolePage, status: Int)
+        /// Another status than 200 is that of a refusal, which the page explains.
+        case page(any ConsolePage, status: Int = 200)
+        /// Redirects to another page of the console, which shows the notice about what was done.
+        case elsewhere(String, notice: String? = nil)
     }
 
     /// The path in Hummingbird's syntax: `/console/events/:key`.

@@ -12,8 +12,6 @@ enum Piece: Sendable, Equatable {
     case quoted(String)
     case code(String)
     case link(Link)
-    /// A link whose text is a time.
-    case dated(DatedLink)
     case time(Moment)
     /// A state. The word of the state also selects the colour.
     case state(String)
@@ -21,13 +19,10 @@ enum Piece: Sendable, Equatable {
     case bar(Bar)
 
     struct Link: Sendable, Equatable {
+        /// The text; a time is shown instead if there is one.
         let label: String
         let href: String
-    }
-
-    struct DatedLink: Sendable, Equatable {
-        let moment: Moment
-        let href: String
+        var moment: Moment?
     }
 
     struct Level: Sendable, Equatable {
@@ -39,7 +34,7 @@ enum Piece: Sendable, Equatable {
     static func link(_ label: String, _ href: String) -> Piece { .link(Link(label: label, href: href)) }
 
     static func link(_ moment: Moment?, _ href: String) -> Piece {
-        moment.map { Piece.dated(DatedLink(moment: $0, href: href)) } ?? .link("no time", href)
+        .link(Link(label: "no time", href: href, moment: moment))
     }
 
     static func level(_ level: String, _ text: String) -> Piece { .level(Level(level: level, text: text)) }
@@ -58,7 +53,7 @@ enum Piece: Sendable, Equatable {
     var isEmpty: Bool {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text.isEmpty
-        case .link, .dated, .time, .level, .bar: false
+        case .link, .time, .level, .bar: false
         }
     }
 }
@@ -67,7 +62,7 @@ enum Piece: Sendable, Equatable {
 /// that Mustache does not look in the enclosing values.
 extension Piece: MustacheParent {
     static let kinds: Set = [
-        "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar",
+        "words", "line", "quoted", "code", "link", "time", "state", "level", "bar",
     ]
 
     func child(named name: String) -> Any? {
@@ -76,7 +71,6 @@ extension Piece: MustacheParent {
             (.code(let text), "code"), (.state(let text), "state"):
             text
         case (.link(let link), "link"): link
-        case (.dated(let link), "dated"): link
         case (.time(let moment), "time"): moment
         case (.level(let level), "level"): level
         case (.bar(let bar), "bar"): bar

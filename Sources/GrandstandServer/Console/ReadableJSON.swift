@@ -9,7 +9,7 @@ enum ReadableJSON {
             return escaped(String(decoding: bytes.prefix(maximumBytes), as: UTF8.self))
         }
         var text: [UInt8] = []
-        write(value, 0, to: &text, upTo: maximumBytes)
+        write(value, "", to: &text, upTo: maximumBytes)
         let isCut = text.count > maximumBytes
         return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
     }
@@ -37,43 +37,26 @@ enum ReadableJSON {
         return text
     }
 
-    private static func write(_ value: JSONValue, _ depth: Int, to text: inout [UInt8], upTo limit: Int) {
+    private static func write(_ value: JSONValue, _ indent: String, to text: inout [UInt8], upTo limit: Int) {
         guard text.count <= limit else { return }
+        let parts: [(name: String?, value: JSONValue)]
         switch value.kind {
-        case .array(let elements) where elements.contains(where: \.isNested):
-            write(elements.map { (nil, $0) }, "[", "]", depth, to: &text, upTo: limit)
-        case .object(let members) where !members.isEmpty:
-            write(members.map { ($0.name, $0.value) }, "{", "}", depth, to: &text, upTo: limit)
-        default: text += value.source
+        // An array of plain values stays on one line.
+        case .array(let elements)
+        where elements.contains(where: { $0.elements?.isEmpty == false || !$0.members.isEmpty }):
+            parts = elements.map { (nil, $0) }
+        case .object(let members) where !members.isEmpty: parts = members.map { ($0.name, $0.value) }
+        default:
+            text += value.source
+            return
         }
-    }
-
-    private static func write(
-        _ members: [(name: String?, value: JSONValue)], _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ depth: Int,
-        to text: inout [UInt8], upTo limit: Int
-    ) {
-        let indent = Array(repeating: UInt8(ascii: " "), count: 2 * depth)
-        text.append(UInt8(ascii: open))
-        for (place, member) in members.enumerated() where text.count <= limit {
-            text += place == 0 ? "\n".utf8 : ",\n".utf8
-            text += indent + "  ".utf8
-            if let name = member.name { text += "\(JSONText.quoted(name)): ".utf8 }
-            write(member.value, depth + 1, to: &text, upTo: limit)
+        let isArray = value.elements != nil
+        text += (isArray ? "[" : "{").utf8
+        for (place, part) in parts.enumerated() where text.count <= limit {
+            let name = part.name.map { "\(JSONText.quoted($0)): " } ?? ""
+            text += "\(place == 0 ? "" : ",")\n\(indent)  \(name)".utf8
+            write(part.value, indent + "  ", to: &text, upTo: limit)
         }
-        text += "\n".utf8
-        text += indent
-        text.append(UInt8(ascii: close))
-    }
-}
-
-extension JSONValue {
-    /// Whether this value is an array or object with at least one value in it. An array that contains such a value is
-    /// written on separate lines.
-    fileprivate var isNested: Bool {
-        switch kind {
-        case .array(let elements): !elements.isEmpty
-        case .object(let members): !members.isEmpty
-        default: false
-        }
+        text += "\n\(indent)\(isArray ? "]" : "}")".utf8
     }
 }

@@ -117,7 +117,7 @@ struct Field: Sendable, ExpressibleByStringLiteral {
     /// The apps that an object is bound to.
     static let apps = Field("Apps") { object, _ in
         let apps = object.texts("bundleIds")
-        return [.quoted(Wording.apps(apps.isEmpty ? nil : apps))]
+        return [.quoted(apps.isEmpty ? "all" : apps.joined(separator: ", "))]
     }
 }
 

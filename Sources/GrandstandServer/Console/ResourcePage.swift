@@ -41,7 +41,7 @@ struct ResourcePage: ConsolePage {
         let isPlain: Bool
     }
 
-    var template: TemplateName { .resource }
+    var template: String { "resource" }
     let title: String
     var refresh: Int?
     var links: [Piece.Link] = []
@@ -57,7 +57,7 @@ struct ResourcePage: ConsolePage {
 
 extension ResourcePage {
     /// The page of a problem, with the request's ID, which is also in the log.
-    init(_ problem: APIProblem, requestID: String) {
+    init(_ problem: Problem, requestID: String) {
         self.init(
             title: problem.title, links: [Piece.Link(label: "Back to the console", href: ConsolePath.overview)],
             notes: [Note(noteLevel: "critical", isAlert: true, noteText: problem.detail)],
@@ -69,7 +69,7 @@ extension ResourcePage {
     /// - Parameters:
     ///   - path: the address of the form.
     ///   - back: the page that contained the form.
-    init(_ problem: APIProblem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
+    init(_ problem: Problem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
         // If the record was changed after the page was made, the form would be refused again.
         let isOutdated = problem.status == 412 && ["etag", "version"].contains { form[$0] != nil }
         let left = ["token", "currentKey", "etag"] + (isOutdated ? ["version"] : [])

@@ -183,14 +183,14 @@ extension ResourcePages {
                 clears: !action.patch.isEmpty, to: &json)
             call.body = json.bytes
         }
-        let answer = try await submission.call(call, finding: resource.detail?.operation).object
+        let answer = try await submission.call(call).object
         if let secret = action.secret {
             return .page(
                 ResourcePage(
                     secret.title(answer), secret: answer["secret"]?.string, for: secret.purpose,
                     warnings: answer.texts("warnings"), next: href(.made, answer, visit)))
         }
-        return .done(href(action.next, answer, visit), notice: action.notice(answer, fields))
+        return .elsewhere(href(action.next, answer, visit), notice: action.notice(answer, fields))
     }
 
     private func href(_ place: Action.Place, _ answer: JSONValue, _ visit: Visit) -> String {

@@ -1,6 +1,6 @@
 /// The form to sign in with.
 struct SignIn: ConsolePage {
-    var template: TemplateName { .signIn }
+    var template: String { "sign-in" }
     let title = "Sign in"
     /// Why the last attempt failed.
     let fault: String?

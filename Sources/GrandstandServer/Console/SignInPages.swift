@@ -33,13 +33,13 @@ struct SignInPages: Sendable {
 
     /// Checks that the form is of this session. An expired token is accepted, so that an old page can still sign out.
     ///
-    /// - Throws: `APIProblem`, for a form of another session.
+    /// - Throws: `forbidden`, for a form of another session.
     private func requireToken(of session: SessionSecret, _ request: Request) async throws {
         let fields = try await FormBody.fields(of: request, upTo: Self.maximumBytes)
         guard FormToken.read(fields["token"], for: session, now: responder.now()) == .foreign else { return }
-        throw APIProblem(
-            status: 403, title: "This form is of another session",
-            detail: "You are still signed in. Open the console and sign out there.")
+        throw Problem(
+            .forbidden, titled: "This form is of another session",
+            "You are still signed in. Open the console and sign out there.")
     }
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {

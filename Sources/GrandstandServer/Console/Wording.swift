@@ -22,9 +22,6 @@ enum Wording {
         return text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// The apps that a key or a webhook is bound to; `nil`: all.
-    static func apps(_ bundleIDs: [String]?) -> String { bundleIDs.map { $0.joined(separator: ", ") } ?? "all" }
-
     /// `1 channel`, `2,000 channels`
     static func count(_ value: Int, _ singular: String, _ plural: String? = nil) -> String {
         "\(number(value)) \(value == 1 ? singular : plural ?? singular + "s")"

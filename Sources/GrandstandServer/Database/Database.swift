@@ -59,7 +59,7 @@ package struct Database: Sendable, PostgresQuerying {
     }
 
     /// Runs `body` in a transaction whose last statements are known when `body` returns. These statements, those of
-    /// `Ends` and COMMIT are one round trip.
+    /// the notes and COMMIT are one round trip.
     ///
     /// - Parameters:
     ///   - closing: makes the last statements from what `body` returned.
@@ -70,29 +70,29 @@ package struct Database: Sendable, PostgresQuerying {
         _ value: @Sendable (Work, [PostgresRows]) throws -> Value
     ) async throws -> Value {
         try await translating {
-            let ends = Ends()
+            let notes = Notes()
             guard let joined else {
-                let result = try await Self.$ends.withValue(ends) {
+                let result = try await Self.$notes.withValue(notes) {
                     var count = 0
                     return try await pool.transaction(body) { work in
                         let last = closing(work)
                         count = last.count
-                        return last + ends.statements
+                        return last + notes.news.withLock(\.statements)
                     } _: { work, rows in
                         try value(work, Array(rows.prefix(count)))
                     }
                 }
-                for occurrence in ends.occurrences { counting(occurrence) }
+                for occurrence in notes.news.withLock(\.occurrences) { counting(occurrence) }
                 return result
             }
             try await joined.query("savepoint part")
             do {
-                let result = try await Self.$ends.withValue(ends) {
+                let result = try await Self.$notes.withValue(notes) {
                     let work = try await body(joined)
                     return try value(work, try await joined.pipeline(closing(work)))
                 }
                 try await joined.query("release savepoint part")
-                Self.ends?.add(ends)
+                Self.note(notes.news.withLock(\.self))
                 return result
             } catch {
                 try await joined.query("rollback to savepoint part")
@@ -101,31 +101,19 @@ package struct Database: Sendable, PostgresQuerying {
         }
     }
 
-    // MARK: What a transaction ends
+    // MARK: What a transaction notes
 
-    /// What the transaction's end needs to know: deliveries that got their final state, which are counted after the
-    /// commit, and the news for webhooks, which are written before it.
-    final class Ends: Sendable {
-        private let ends = Mutex((occurrences: [Occurrence](), news: WebhookNews()))
-
-        fileprivate var occurrences: [Occurrence] { ends.withLock { $0.occurrences } }
-        fileprivate var statements: [PostgresQuery] { ends.withLock { $0.news.statements } }
-
-        func add(_ occurrences: [Occurrence]) { ends.withLock { $0.occurrences += occurrences } }
-        func add(_ news: WebhookNews) { ends.withLock { $0.news.add(news) } }
-
-        /// Adds those of a part of the transaction.
-        fileprivate func add(_ part: Ends) {
-            let (occurrences, news) = part.ends.withLock { $0 }
-            ends.withLock { ends in
-                ends.occurrences += occurrences
-                ends.news.add(news)
-            }
-        }
-    }
+    private final class Notes: Sendable { let news = Mutex(WebhookNews()) }
 
     /// What is noted in this task's transaction, or in its part of a joined transaction.
-    @TaskLocal static var ends: Ends?
+    @TaskLocal private static var notes: Notes?
+
+    /// Adds to the notes of this task's transaction. Outside of a transaction they would be lost, which is a mistake of
+    /// the caller.
+    static func note(_ news: WebhookNews) {
+        guard let notes else { return assert(news.isEmpty, "nothing can be noted outside of Database.transaction") }
+        notes.news.withLock { $0.add(news) }
+    }
 
     // MARK: Joining a transaction
 
@@ -263,25 +251,6 @@ extension Problem {
             "All database connections of this process were in use, and none became free in time; nothing was changed. "
                 + "Try again. If this happens often, raise GRANDSTAND_DATABASE_CONNECTIONS or start another process.",
             retryAfter: 1)
-    }
-}
-
-extension DatabaseFinding {
-    /// What an error tells about the database. `nil`: nothing, because it concerns the statement, the caller or this
-    /// process.
-    init?(_ error: PostgresError) {
-        let failure: DatabaseTrouble.Failure
-        switch error.kind {
-        case .server: failure = .refused
-        case .connectionFailed: failure = .connecting
-        case .connectionLost: failure = .lost
-        case .timedOut: failure = error.isUnconfirmed ? .unconfirmed : .timedOut
-        case .cancelled, .poolClosed, .poolExhausted, .decoding, .misuse: return nil
-        }
-        guard
-            let trouble = DatabaseTrouble(failure, sqlState: error.sqlState?.rawValue, message: error.message)
-        else { return nil }
-        self.init(trouble, cause: "\(error)")
     }
 }
 

@@ -33,8 +33,7 @@ package struct DatabaseSession: Sendable {
         let session = try await connect(
             source, sharing: sharing, sizes: sizes, onWait: onWait, onFailure: onFailure, logger: logger)
         do {
-            try await session.requireVersion()
-            try await session.requireUnsharedSessions()
+            try await session.requireUsable()
             if session.cluster != nil {
                 _ = try await session.migrate()
             } else {
@@ -164,8 +163,7 @@ package struct DatabaseSession: Sendable {
     ///   it.
     package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
         do {
-            try await requireVersion()
-            try await requireUnsharedSessions()
+            try await requireUsable()
             return try await Migrator(pool, waiting: waiting).migrate()
         } catch {
             throw Self.explain(error)
@@ -187,18 +185,22 @@ package struct DatabaseSession: Sendable {
     /// The oldest major version of PostgreSQL that the tests run on.
     static let leastVersion = 15
 
-    /// Refuses a PostgreSQL that is too old.
+    /// Refuses a PostgreSQL that is too old, and a connection pooler that shares sessions between transactions. With such a
+    /// pooler, the server would not fail at once, but only after some time.
     ///
     /// - Throws: `StartError`, also if the database does not answer.
-    func requireVersion() async throws {
-        let version: Int
+    func requireUsable() async throws {
         do {
             // This also waits for a PostgreSQL server that is still starting.
-            version = try await pool.withConnection(within: pool.timeLimit) { $0.serverVersion }
+            try Self.require(version: try await pool.withConnection(within: pool.timeLimit) { $0.serverVersion })
+            guard cluster == nil, try await pool.sharesSessions() else { return }
         } catch {
             throw Self.explain(error)
         }
-        try Self.require(version: version)
+        throw StartError(
+            "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
+                + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
+                + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
     }
 
     /// - Parameter version: PostgreSQL's version number; 15.18 is 150018.
@@ -207,23 +209,6 @@ package struct DatabaseSession: Sendable {
         throw StartError(
             "the database is PostgreSQL \(version / 10_000); Grandstand needs \(leastVersion) or later: upgrade it with "
                 + "pg_upgrade, or with pg_dump into a newer one")
-    }
-
-    /// Refuses a connection pooler that shares sessions between transactions. With such a pooler, the server would not
-    /// fail at once, but only after some time.
-    ///
-    /// - Throws: `StartError`, also if the database does not answer.
-    func requireUnsharedSessions() async throws {
-        guard cluster == nil else { return }
-        do {
-            guard try await pool.sharesSessions() else { return }
-        } catch {
-            throw Self.explain(error)
-        }
-        throw StartError(
-            "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
-                + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
-                + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
     }
 
     private func requireCurrentSchema() async throws {

@@ -3,9 +3,8 @@ internal import Logging
 internal import Postgres
 internal import Synchronization
 
-/// Knows the database's present troubles. It checks the database every few seconds and before readiness is answered,
-/// and it learns from failed statements. It logs each trouble once, with PostgreSQL's message, and once when it is
-/// over.
+/// Knows the database's present troubles, from a check each second (`look`) and from failed statements. It logs each
+/// trouble once, with PostgreSQL's message, and once when it is over.
 final class DatabaseWatch: Sendable {
     private struct State {
         /// The result of the last check; `nil`: the database is healthy.
@@ -20,20 +19,13 @@ final class DatabaseWatch: Sendable {
 
     /// How long a trouble of a statement counts as present.
     private static let memory = Duration.seconds(10)
-    /// How long readiness waits for a check.
-    private static let wait = Duration.milliseconds(150)
     /// A check in progress for longer than this counts as a trouble.
     private static let patience = Duration.seconds(1)
 
     private let state = Mutex(State())
-    private let looks = SharedFlight<Int, Bool>(age: .seconds(1))
-    private let probe = Mutex<DatabaseProbe?>(nil)
     private let logger: Logger
 
     init(logger: Logger) { self.logger = logger }
-
-    /// Sets the probe. Checks begin after this.
-    func look(with probe: DatabaseProbe) { self.probe.withLock { $0 = probe } }
 
     /// Records an error of a statement or a connection attempt. An error that does not concern the database is ignored.
     func saw(_ error: PostgresError) {
@@ -65,25 +57,15 @@ final class DatabaseWatch: Sendable {
         }
     }
 
-    /// Updates the result so that it is at most a second old. This takes at most a fifth of a second. If a check takes
-    /// longer, it continues, and the earlier result counts until the check has lasted for a second.
-    func refresh() async {
-        _ = try? await PostgresTimeLimit.$current.withValue(.request(Self.wait)) { try await look() }
-    }
-
-    /// Checks the database, unless a check began less than a second ago.
-    func look() async throws {
-        _ = try await looks.answer(0) { [self] in
-            guard let probe = probe.withLock({ $0 }) else { return true }
-            state.withLock { $0.began = .now }
-            let found = await probe.finding()
-            state.withLock { state in
-                state.found = found
-                state.began = nil
-            }
-            tell()
-            return true
+    /// Checks the database.
+    func look(with probe: DatabaseProbe) async {
+        state.withLock { $0.began = .now }
+        let found = await probe.finding()
+        state.withLock { state in
+            state.found = found
+            state.began = nil
         }
+        tell()
     }
 
     /// 1 for each present trouble, 0 for all others.

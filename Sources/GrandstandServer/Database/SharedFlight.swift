@@ -2,15 +2,12 @@ internal import Grandstand
 internal import Postgres
 
 /// Shares the answers to expensive questions among the callers that ask them. The work for a question runs once at a
-/// time. Callers that ask while the work runs share the next answer. If the running work began less than `age` ago,
-/// they share its answer instead. After an answer, the work pauses for as long as it took, but for a second at most.
-/// The pause does not end before `age` has passed since the work began. So the cost is bounded, however many callers
-/// ask.
+/// time. Callers that ask while the work runs share the next answer. After an answer, the work pauses for as long as it
+/// took, but for a second at most. So the cost is bounded, however many callers ask.
 ///
 /// A caller waits no longer than its `PostgresTimeLimit`, but the work continues. Once a caller has stopped waiting,
 /// the answer is late: all callers that ask before the late answer is ready share it. A late answer is kept for as long
-/// as the work took, but at most for `age` if `age` is not zero. So if a count takes longer than a call may wait,
-/// callers that ask again get the late answer.
+/// as the work took. So if a count takes longer than a call may wait, callers that ask again get the late answer.
 actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     typealias Work = @Sendable () async throws -> Answer
 
@@ -32,27 +29,17 @@ actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         /// The work that the last caller gave.
         var work: Work
         var isLate = false
-        /// When the work for the present answer began.
-        var began = ContinuousClock.now
-        /// An answer that needs no new work: a late answer that is ready, or an answer whose work took less than `age`.
-        /// It is kept until the pause ends.
+        /// A late answer that is ready. It is kept until the pause ends.
         var kept: Answer?
     }
 
     private var rounds: [Question: Round] = [:]
     private var number = 0
-    private let age: Duration
     private let rest: @Sendable (Duration) async -> Void
     private static var longestRest: Duration { .seconds(1) }
 
-    /// - Parameters:
-    ///   - age: a caller may get an answer whose work began up to this long before the caller asked.
-    ///   - rest: waits for the given time.
-    init(
-        age: Duration = .zero,
-        rest: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
-    ) {
-        self.age = age
+    /// - Parameter rest: waits for the given time.
+    init(rest: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }) {
         self.rest = rest
     }
 
@@ -91,7 +78,7 @@ actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         var round = rounds[question] ?? Round(work: work)
         round.work = work
         let caller = Caller(continuation: continuation, timer: timer)
-        if round.isLate || !isNew && round.began.duration(to: .now) < age {
+        if round.isLate {
             round.current[number] = caller
         } else {
             round.next[number] = caller
@@ -137,10 +124,8 @@ actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
             // cannot be reached.
             guard case .success(let answer) = result else { continue }
             let took = began.duration(to: .now)
-            if isLate || took < age { rounds[question]?.kept = answer }
-            // A late answer is kept for as long as its work took, but at most for `age` if `age` is not zero.
-            let late = age > .zero ? min(age, took) : took
-            await rest(isLate ? late : max(age - took, min(took, Self.longestRest)))
+            if isLate { rounds[question]?.kept = answer }
+            await rest(isLate ? took : min(took, Self.longestRest))
             rounds[question]?.kept = nil
         }
         rounds[question] = nil
@@ -152,7 +137,6 @@ actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         guard var round = rounds[question], !round.next.isEmpty || round.isLate else { return nil }
         round.current.merge(round.next) { $1 }
         round.next = [:]
-        round.began = .now
         rounds[question] = round
         return round.work
     }

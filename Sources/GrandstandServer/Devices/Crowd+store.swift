@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Broadcasts to activities that have a token and no channel, in the tables `fan_outs`, `fan_out_queue`, `activities`,
-/// `lanes` and `deliveries`. A lane's row is locked before any of its data changes, as for channels. A lane's lease is
-/// for one shard.
+/// Broadcasts to activities that have a token and no channel, in the tables `activities`, `lanes` and `deliveries`. What a
+/// token has is in its activity's row; what it gets next follows from this and from the lane's messages. A lane's row is
+/// locked before any of its data changes, as for channels. A lane's lease is for one shard.
 struct CrowdStore: ShardStore {
     let database: Database
     let intervals: Intervals
@@ -24,7 +24,7 @@ struct CrowdStore: ShardStore {
         let laneClaim = LaneClaim(
             environment: claim.environment, limit: claim.limit, replica: claim.replica, at: now,
             leasedUntil: claim.leasedUntil, laneInterval: intervals.lane)
-        let shards = try await database.transaction { connection in
+        return try await database.transaction { connection in
             let due: [Int] = try await connection.query(
                 """
                 select id from lanes where environment = \(claim.environment.rawValue)::environment
@@ -32,89 +32,124 @@ struct CrowdStore: ShardStore {
                 order by rank, shard_due_at limit \(claim.limit) for no key update skip locked
                 """
             ).map { try $0.decode("id") }
-            guard !due.isEmpty else { return [CrowdShard]() }
-            return try await Self.take(due, laneClaim, size: claim.size(of:), on: connection)
-        }
-        let places = claim.limit - shards.count
-        guard places > 0 else { return shards }
-        var joinClaim = laneClaim
-        joinClaim.limit = places
-        do {
-            return shards + (try await joins(joinClaim, size: claim.size(of:), avoiding: claim.avoiding))
-        } catch  where !shards.isEmpty {
-            // The shards that are leased already are returned, so that they are sent before their lease ends.
-            return shards
+            var places = laneClaim
+            places.limit -= due.count
+            // A lane may be among both: the lease of a shard for new tokens ended without a settlement.
+            let called: [Int] = try await connection.query(
+                CrowdJoins.lock(places, avoiding: claim.avoiding)
+            ).map { try $0.decode("id") }
+            guard !due.isEmpty || !called.isEmpty else { return [] }
+            return try await Self.take(due, calling: called, laneClaim, size: claim.size(of:), on: connection)
         }
     }
 
     /// Takes the next shard of each lane; a message without members left is settled at once.
+    ///
+    /// - Parameter called: lanes with members that are due, whatever the lane waits for.
     private static func take(
-        _ ids: [Int], _ claim: LaneClaim, size: (BundleID) -> Int, on connection: PostgresConnection
+        _ due: [Int], calling called: [Int], _ claim: LaneClaim, size: (BundleID) -> Int,
+        on connection: PostgresConnection
     ) async throws -> [CrowdShard] {
+        // An acceptance or withdrawal locks all lanes of an audience. So while the crowd's lane is locked, the lead of
+        // the crowd's lane does not change.
+        let leads = called.isEmpty ? [:] : try await CrowdJoins.leads(of: called, on: connection)
+        let claimed = due + called.filter { !due.contains($0) }
+        let ids = Set(claimed).union(leads.values).sorted()
         let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
         var lanes = loaded
+        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         var outgoing = Outgoing()
-        var crowds: [Int: CrowdRows.Shard] = [:]
-        for index in lanes.indices {
-            guard let message = lanes[index].take(claim, requestID: UUID.drawn), let delivery = message.id,
-                var fanOut = message.fanOut
-            else { continue }
-            let lane = lanes[index].id
-            if fanOut == FanOut() {
-                fanOut.total = try await CrowdRows.count(lane, on: connection)
-                lanes[index].begin(fanOut, of: delivery)
-                try await connection.query(CrowdWaits.forget(before: delivery, on: lane))
-            }
-            let shard = try await members(
-                for: delivery, fanOut.next, rings: message.alerting, of: lane,
-                size: size(lanes[index].audience.bundleID), at: claim.at, on: connection)
-            if shard.members.isEmpty {
-                let next = try await CrowdWaits.nextDue(of: delivery, on: lane, besides: [], on: connection)
-                _ = lanes[index].settle(
-                    FanOut.Progress(shard.step), of: delivery, number: message.attempts, by: claim.replica,
-                    again: next ?? claim.at, at: claim.at)
-            } else {
-                crowds[lane] = shard
-                outgoing.add(message, of: lanes[index])
+        var crowds: [Int: [CrowdShard.Member]] = [:]
+        var shards: [CrowdShard] = []
+        for lane in claimed {
+            guard let place = places[lane] else { continue }
+            let size = size(lanes[place].audience.bundleID)
+            if called.contains(lane) { lanes[place].resume() }
+            if let message = lanes[place].take(claim, requestID: UUID.drawn), let delivery = message.id {
+                crowds[lane] = try await members(
+                    for: message, delivery, of: &lanes[place], claim, size: size, on: connection)
+                if crowds[lane] != nil { outgoing.add(message, of: lanes[place]) }
+            } else if called.contains(lane) {
+                let lead = leads[lane].flatMap { places[$0] }.map { lanes[$0] }
+                let shard = try await join(&lanes[place], lead, claim, size: min(size, joinSize), on: connection)
+                if let shard { shards.append(shard) }
             }
         }
-        let statements = LaneRows.write(lanes, loaded: loaded, at: claim.at)
+        let locked = claimed.compactMap { places[$0] }
+        let statements = LaneRows.write(locked.map { lanes[$0] }, loaded: locked.map { loaded[$0] }, at: claim.at)
         guard !outgoing.isEmpty else {
             try await connection.pipeline(statements)
-            return []
+            return shards
         }
         let rows = try await connection.pipeline(statements + [outgoing.contents, outgoing.destinations])
-        return try outgoing.pushes(
-            contents: try Outgoing.contents(rows[rows.count - 2]), destinations: rows[rows.count - 1]
-        ).compactMap { push in
-            crowds[push.lane].map { crowd in
-                CrowdShard(
-                    delivery: push.delivery, lane: push.lane, address: push.address,
-                    requestID: push.message.requestID, body: push.body,
-                    priority: push.message.priority, rings: push.message.alerting,
-                    expiration: push.message.apnsExpiration, number: push.message.attempts,
-                    expiresAt: push.message.expiresAt, members: crowd.members, step: crowd.step)
+        return try shards
+            + outgoing.pushes(
+                contents: try Outgoing.contents(rows[rows.count - 2]), destinations: rows[rows.count - 1]
+            ).compactMap { push in
+                crowds[push.lane].map { members in
+                    CrowdShard(
+                        delivery: push.delivery, lane: push.lane, address: push.address,
+                        requestID: push.message.requestID, body: push.body,
+                        priority: push.message.priority, rings: push.message.alerting,
+                        expiration: push.message.apnsExpiration, number: push.message.attempts,
+                        expiresAt: push.message.expiresAt, members: members)
+                }
             }
-        }
     }
 
-    /// The members of a message's next shard: first members of the message's sweep, then members of its queue.
+    /// The members of a message's next shard; `nil`: there is none now, and the lane waits or has settled the message.
     private static func members(
-        for delivery: Int, _ next: FanOut.Next, rings: Bool, of lane: Int, size: Int, at now: Date,
+        for message: LaneMessage, _ delivery: Int, of lane: inout Lane, _ claim: LaneClaim, size: Int,
         on connection: PostgresConnection
-    ) async throws -> CrowdRows.Shard {
-        guard case .after(let cursor) = next else {
-            return try await CrowdWaits.shard(of: delivery, on: lane, size: size, at: now, on: connection)
+    ) async throws -> [CrowdShard.Member]? {
+        if message.fanOut == FanOut() {
+            lane.begin(FanOut(total: try await CrowdRows.begin(lane.id, on: connection)), of: delivery)
         }
-        let shard = try await CrowdRows.sweep(
-            lane, beyond: cursor, rings: rings, size: size, at: now, on: connection)
-        if !shard.members.isEmpty { try await CrowdJoins.reach(shard.members, of: lane, on: connection) }
-        if !shard.resting.isEmpty {
-            try await connection.query(
-                CrowdWaits.queue(
-                    shard.resting.map { ($0.activity, 0, $0.until) }, for: delivery, on: lane))
+        let members = try await CrowdRows.shard(
+            of: delivery, rings: message.alerting, on: lane.id, size: size, at: claim.at, on: connection)
+        guard members.isEmpty else { return members }
+        let (rest, due) = try await CrowdRows.rest(of: delivery, on: lane.id, on: connection)
+        _ = lane.settle(
+            FanOut.Progress(rest), of: delivery, number: message.attempts, by: claim.replica, again: due ?? claim.at,
+            at: claim.at)
+        return nil
+    }
+
+    /// The maximum number of newcomers in one shard. It is limited, because a message of the lane waits as long as the
+    /// shard takes.
+    private static let joinSize = 500
+
+    /// The shard of a lane's members that joined with a new token; `nil`: there is nothing to send, or a message of the
+    /// lane will reach them.
+    ///
+    /// - Parameter lead: the lead of the lane's audience; `nil`: the audience was removed.
+    private static func join(
+        _ lane: inout Lane, _ lead: Lane?, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
+    ) async throws -> CrowdShard? {
+        let due: PostgresQuery = "a.due_at <= \(claim.at)"
+        guard lane.head == nil else {
+            let later = claim.at.addingTimeInterval(CrowdJoins.pause)
+            try await connection.query(CrowdRows.wait(lane.id, until: "\(later)", where: due))
+            return nil
         }
-        return shard
+        guard let lead, lane.closedAt == nil,
+            let news = try await CrowdNews.read(lane: lane, lead: lead, now: claim.at, on: connection)
+        else {
+            try await connection.query(CrowdRows.wait(lane.id, where: due))
+            return nil
+        }
+        let members = try await CrowdRows.members("a.has < 0 and \(due)", of: lane.id, size: size, on: connection)
+        guard !members.isEmpty, lane.lease(for: claim) else {
+            // These members waited for a message that has expired or was cancelled.
+            try await connection.query(CrowdRows.wait(lane.id, where: "a.has >= 0 and \(due)"))
+            return nil
+        }
+        try await connection.query(CrowdNews.show(news.broadcast))
+        return CrowdShard(
+            delivery: nil, lane: lane.id, address: news.address, requestID: .drawn(), body: news.body,
+            priority: news.priority, rings: false,
+            expiration: Int(news.expiresAt.timeIntervalSince1970.rounded(.up)), number: 0, expiresAt: news.expiresAt,
+            members: members)
     }
 
     func nextDue(in environment: APNsEnvironment) async throws -> Date? {
@@ -136,6 +171,8 @@ struct CrowdStore: ShardStore {
 
     // MARK: Settling
 
+    /// Records the results of tokens and of the message in one transaction. It locks activities before the lane, as
+    /// reports do.
     func settle(
         _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], replica: UUID, now: Date
     ) async throws {
@@ -148,101 +185,22 @@ struct CrowdStore: ShardStore {
                     )
                 }
             })
-        let rests = resting(outcomes)
-        guard let delivery = shard.delivery else {
-            // The outcomes are recorded before the lane's lease is released, so that the same members are not taken
-            // once more.
-            try await settle(
-                care,
-                [
-                    CrowdJoins.lock(outcomes.map(\.member), of: shard.lane),
-                    CrowdJoins.joined(Self.members(outcomes, decided: true), of: shard.lane),
-                    CrowdJoins.postponed(Self.members(outcomes, decided: false), of: shard.lane, now: now),
-                ], rests, now: now)
-            return try await database.transaction { connection in
-                try await LaneRows.change("\([shard.lane])", at: now, on: connection) {
-                    $0.release(by: replica, at: now)
-                }
-            }
-        }
-        try await settle(shard, outcomes, of: delivery, replica: replica, now: now)
-        try await settle(care, [], rests, now: now)
-    }
-
-    /// Records the outcome of a message's shard, and the members that still wait for the message.
-    private func settle(
-        _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], of delivery: Int, replica: UUID, now: Date
-    ) async throws {
-        let again = Self.again(outcomes, now: now)
         try await database.transaction { connection in
-            let loaded = try LaneRows.lanes(
-                try await connection.pipeline(LaneRows.load("\([shard.lane])")))
-            guard var lane = loaded.first else { return }
-            let others = try await CrowdWaits.nextDue(
-                of: delivery, on: shard.lane, besides: shard.members.map(\.activity), on: connection)
-            let next = (again.map(\.at) + (others.map { [$0] } ?? [])).min() ?? now
-            guard
-                lane.settle(
-                    shard.progress(outcomes), of: delivery, number: shard.number, by: replica, again: next, at: now)
-            else { return }
-            var statements: [PostgresQuery] = []
-            if case .queue = shard.step {
-                let waiting = Set(again.map(\.activity))
-                statements.append(
-                    CrowdWaits.done(
-                        shard.members.map(\.activity).filter { !waiting.contains($0) }, with: delivery, on: shard.lane))
+            try await connection.pipeline(
+                care.pruning(.activities, besides: outcomes.map(\.member.activity), now: now))
+            let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\([shard.lane])")))
+            guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.number, by: replica) else { return }
+            try await connection.query(
+                CrowdRows.given(outcomes, of: shard.delivery, rest: intervals.rest, now: now))
+            if let delivery = shard.delivery {
+                let (rest, due) = try await CrowdRows.rest(of: delivery, on: shard.lane, on: connection)
+                _ = lane.settle(
+                    CrowdShard.progress(outcomes, rest), of: delivery, number: shard.number, by: replica,
+                    again: due ?? now, at: now)
+            } else {
+                lane.release(by: replica, at: now)
             }
-            if !again.isEmpty { statements.append(CrowdWaits.queue(again, for: delivery, on: shard.lane)) }
-            try await connection.pipeline(statements + LaneRows.write([lane], loaded: loaded, at: now))
+            try await connection.pipeline(LaneRows.write([lane], loaded: loaded, at: now))
         }
-    }
-
-    /// Members that are tried again, and when. A push that APNs did not accept is repeated after a delay; a push that
-    /// was not sent is repeated at once. At least one attempt is counted. The count 0 marks members that wait only
-    /// because they want few pushes.
-    private static func again(
-        _ outcomes: [PushOutcome<CrowdShard.Member>], now: Date
-    ) -> [(activity: Int, attempts: Int, at: Date)] {
-        outcomes.compactMap { outcome in
-            FanOutPolicy.update.again(
-                outcome.verdict, after: outcome.member.attempts, at: now, jitter: .random(in: 0..<1)
-            ).map { (outcome.member.activity, max(1, $0.attempts), $0.at) }
-        }
-    }
-
-    /// Members that want few pushes, and may have got one.
-    private func resting(_ outcomes: [PushOutcome<CrowdShard.Member>]) -> [(activity: Int, until: Date)] {
-        outcomes.compactMap { outcome in
-            guard outcome.member.wantsFew else { return nil }
-            return switch outcome.verdict {
-            case .accepted, .unknown:
-                (outcome.member.activity, outcome.sentAt.addingTimeInterval(intervals.rest).inMicroseconds)
-            case .retry, .rejected, .expired, .gone, .suspect, nil: nil
-            }
-        }
-    }
-
-    /// Records the results for tokens. This locks activities. All transactions lock activities before events, and
-    /// events before lanes, so the results cannot be recorded in the transaction that locks the lane.
-    private func settle(
-        _ care: TokenCare, _ joins: [PostgresQuery], _ rests: [(activity: Int, until: Date)], now: Date
-    ) async throws {
-        var statements = care.pruning(.activities, besides: rests.map(\.activity), now: now)
-        if !rests.isEmpty { statements.append(CrowdJoins.rest(rests)) }
-        statements += joins
-        guard !statements.isEmpty else { return }
-        try await database.transaction { [statements] connection in
-            _ = try await connection.pipeline(statements)
-        }
-    }
-
-    /// The members whose push needs no repetition, or the others.
-    private static func members(
-        _ outcomes: [PushOutcome<CrowdShard.Member>], decided: Bool
-    ) -> [CrowdShard.Member] {
-        outcomes.filter { outcome in
-            let again = FanOutPolicy.update.again(outcome.verdict, after: 0, at: outcome.sentAt, jitter: 0)
-            return (again == nil) == decided
-        }.map(\.member)
     }
 }

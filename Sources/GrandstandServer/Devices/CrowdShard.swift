@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import Postgres
 
 /// Some members of a crowd, and the message for them.
 struct CrowdShard: PushShard, Hashable {
@@ -32,12 +33,13 @@ struct CrowdShard: PushShard, Hashable {
     var number: Int
     var expiresAt: Date
     var members: [Member]
-    var step: FanOut.Step
 
     /// The progress of the message after these outcomes. A push without an answer is sent again, because the same
     /// message changes nothing on a device.
-    func progress(_ outcomes: [PushOutcome<Member>]) -> FanOut.Progress {
-        var progress = FanOut.Progress(step)
+    ///
+    /// - Parameter rest: what is left after them.
+    static func progress(_ outcomes: [PushOutcome<Member>], _ rest: FanOut.Rest) -> FanOut.Progress {
+        var progress = FanOut.Progress(rest)
         var reasons: [String: Int] = [:]
         for outcome in outcomes {
             switch outcome.verdict {
@@ -52,14 +54,46 @@ struct CrowdShard: PushShard, Hashable {
             case .gone(let reason, _):
                 progress.gone += 1
                 reasons[reason, default: 0] += 1
-            case .retry(_, let reason), .unknown(let reason):
-                progress.again += 1
-                reasons[reason, default: 0] += 1
-            case nil: progress.again += 1
+            case .retry(_, let reason), .unknown(let reason): reasons[reason, default: 0] += 1
+            case nil: break
             }
         }
         progress.reason = reasons.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
         return progress
+    }
+}
+
+extension CrowdShard {
+    /// When a push to a member is sent again, and how many attempts it has had by now; `nil`: its outcome is final. A
+    /// push that was not sent is due at once. A push without an answer is repeated with the same timestamp and request
+    /// ID, which changes nothing on a device.
+    ///
+    /// - Parameters:
+    ///   - verdict: `nil`: the push was not sent.
+    ///   - attempts: the attempts before this push.
+    static func again(
+        _ verdict: TokenVerdict?, after attempts: Int, at now: Date, jitter: Double
+    ) -> (attempts: Int, at: Date)? {
+        switch verdict {
+        case nil: (attempts, now)
+        case .retry(let time, _): (attempts + 1, time)
+        case .unknown:
+            (attempts + 1, RetryPolicy.broadcasts.nextAttempt(after: attempts + 1, now: now, jitter: jitter))
+        case .accepted, .rejected, .expired, .gone, .suspect: nil
+        }
+    }
+}
+
+extension PushOutcome<CrowdShard.Member> {
+    /// Until when a member that wants few pushes, and may have got one, gets no further one without an alert.
+    ///
+    /// - Parameter rest: seconds between two pushes.
+    func restsUntil(_ rest: TimeInterval) -> Date? {
+        guard member.wantsFew else { return nil }
+        return switch verdict {
+        case .accepted, .unknown: sentAt.addingTimeInterval(rest).inMicroseconds
+        case .retry, .rejected, .expired, .gone, .suspect, nil: nil
+        }
     }
 }
 

@@ -12,7 +12,7 @@ extension InstallationStore {
     ///
     /// - Throws: `app-not-found`.
     func statistics(of app: AppEnvironment) async throws -> Contract.InstallationStatistics {
-        let number = Int32(try await numbers.number(of: app, isFresh: true))
+        let number = try await number(of: app)
         let systems = try await reading.query(
             """
             select system_version / 1000 as major, count(*) as n,

@@ -14,7 +14,6 @@ package struct InstallationStore: Sendable {
     let database: Database
     /// For queries that read many rows.
     let reading: Database
-    let numbers: AppNumbers
     let registrations: Batch<Registration, Result<Bool, Problem>>
     let reports: Batch<ActivityReport, Result<Bool, Problem>>
 
@@ -36,10 +35,8 @@ package struct InstallationStore: Sendable {
     ) {
         self.database = database
         self.reading = reading ?? database
-        let numbers = AppNumbers(database)
-        self.numbers = numbers
         let transaction = RegistrationTransaction(
-            database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
+            database: database, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
         let reporting = ActivityReportTransaction(database: database)
         // If the database is unreachable for one item, it is unreachable for every item of the batch.
         let failsWholeBatch: @Sendable (any Error) -> Bool = { error in
@@ -58,76 +55,59 @@ package struct InstallationStore: Sendable {
 
     /// Stores the state that an installation's app reports. A repetition changes nothing.
     ///
-    /// If the installation now follows an event whose start is running, the same commit puts the installation into the
-    /// queue of the start.
+    /// If the installation now follows an event whose start is running, the same commit adds the installation to the
+    /// start.
     ///
     /// - Returns: whether the installation is new.
     /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than the
     ///   stored one.
     package func put(
-        _ state: InstallationState, of id: InstallationID, secret: String, now: Date
+        _ draft: Contract.InstallationDraft, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool {
-        do {
-            return try await register(state, of: id, secret: secret, now: now)
-        } catch let problem as Problem where problem.kind == .appNotFound {
-            // The app may have been registered again, under another number.
-            return try await register(state, of: id, secret: secret, now: now)
-        }
-    }
-
-    private func register(
-        _ state: InstallationState, of id: InstallationID, secret: String, now: Date
-    ) async throws -> Bool {
-        let registration = Registration(
-            key: try await key(of: id), bundleID: id.bundleID, secret: SecretHash(of: secret), state: state,
-            now: now.inMicroseconds)
-        return try await registrations.run(registration).get()
+        try await registrations.run(
+            try Registration(draft, of: id, secret: SecretHash(of: secret), now: now.inMicroseconds)
+        ).get()
     }
 
     /// An installation as it is stored.
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func installation(_ id: InstallationID, secret: String) async throws -> Contract.Installation {
-        let key = try await key(of: id)
-        guard let row = try await database.query(InstallationRows.load(.init(keys: [key]))).first else {
-            throw Self.absent(id)
-        }
-        let record = try InstallationRows.record(row)
-        guard record.secret == SecretHash(of: secret), let number = record.row else {
+        let app = try await number(of: id.app)
+        let rows = try await database.query(
+            """
+            select secret_hash, installation as "installationId", \(Registration.columns), (
+                    select coalesce(json_agg(json_build_object('attributesType', attributes_type,
+                        'token', '…' || right(encode(token, 'hex'), 6), 'suspect', suspect_since is not null)
+                        order by attributes_type collate "C"), '[]')
+                    from start_tokens where installation = i.id) as "startTokens", (
+                    select coalesce(json_agg(json_build_object('activityId', activity, 'eventKey', event_key,
+                        'attributesType', attributes_type, 'state', state,
+                        'updateToken', '…' || right(encode(update_token, 'hex'), 6), 'channelId', channel_id)
+                        order by reported_at desc, id desc), '[]')
+                    from activities where installation = i.id) as activities
+            from installations i where app = \(app) and installation = \(id.id)
+            """)
+        guard let row = rows.first else { throw Self.absent(id) }
+        guard try row.decode("secret_hash") == SecretHash(of: secret) else {
             throw Problem.wrongInstallationSecret
         }
-        let activities = try await database.query(
-            """
-            select activity as "activityId", event_key as "eventKey", attributes_type as "attributesType", state,
-                '…' || right(encode(update_token, 'hex'), 6) as "updateToken", channel_id as "channelId"
-            from activities where installation = \(number) order by reported_at desc, id desc
-            """)
-        let state = record.details
-        return Contract.Installation(
-            installationId: id.id.words, sequence: state.sequence, systemVersion: state.systemVersion.description,
-            appVersion: state.appVersion, locale: state.locale, variant: state.variant?.rawValue,
-            timeZone: state.timeZone, liveActivitiesEnabled: state.liveActivitiesEnabled,
-            frequentPushesEnabled: state.frequentPushesEnabled,
-            startTokens: record.tokens.sorted { $0.key < $1.key }.map { type, token in
-                Contract.StartToken(
-                    attributesType: type, token: token.token.description, suspect: token.suspectSince != nil)
-            },
-            topics: state.topics.sorted().map(\.rawValue), activities: try activities.read())
+        return try row.read()
     }
 
     /// Deletes everything about an installation. An unknown installation is no error.
     ///
     /// - Throws: `app-not-found`; `wrong-installation-secret`.
     func forget(_ id: InstallationID, secret: String) async throws {
-        let key = try await key(of: id)
+        let app = try await number(of: id.app)
         try await database.transaction { connection in
-            guard let number = try await Self.number(of: key, secret, on: connection) else { return }
+            guard let number = try await Self.number(of: id, in: app, secret, on: connection) else { return }
             // The tokens are noted before their rows are deleted with the installation's.
             try await connection.pipeline([
-                InstallationRows.remember(
+                RegistrationWrites.remember(
                     "select installation, attributes_type, app, token from start_tokens where installation = \(number)",
                     closedAfter: Date(timeIntervalSince1970: 0)),
-                "delete from installations where id = \(number)",
+                DeviceAccount.delete("id = \(number)"),
             ])
         }
     }
@@ -143,9 +123,11 @@ package struct InstallationStore: Sendable {
     func put(
         _ draft: Contract.ActivityDraft, as activity: String, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool {
-        try await reports.run(
-            try ActivityReport(
-                key: try await key(of: id), id: id, secret: SecretHash(of: secret), activity: activity, draft,
+        var draft = draft
+        draft.updateToken = draft.updateToken?.lowercased()
+        return try await reports.run(
+            ActivityReport(
+                id: id, secret: SecretHash(of: secret), activity: activity, draft: draft,
                 now: now.inMicroseconds)
         ).get()
     }
@@ -154,9 +136,11 @@ package struct InstallationStore: Sendable {
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func forget(activity: String, of id: InstallationID, secret: String) async throws {
-        let key = try await key(of: id)
+        let app = try await number(of: id.app)
         try await database.transaction { connection in
-            guard let number = try await Self.number(of: key, secret, on: connection) else { throw Self.absent(id) }
+            guard let number = try await Self.number(of: id, in: app, secret, on: connection) else {
+                throw Self.absent(id)
+            }
             try await connection.query(
                 "delete from activities where installation = \(number) and activity = \(activity)")
         }
@@ -164,9 +148,18 @@ package struct InstallationStore: Sendable {
 
     // MARK: Identity
 
-    func key(of id: InstallationID) async throws -> InstallationKey {
-        let app = AppEnvironment(bundleID: id.bundleID, environment: id.environment)
-        return InstallationKey(app: try await numbers.number(of: app), id: id.id)
+    /// The number of an app (`app_environments.id`). A number is never given to another app.
+    ///
+    /// - Throws: `app-not-found`.
+    func number(of app: AppEnvironment) async throws -> Int32 {
+        let rows = try await database.query(
+            """
+            select e.id from apps a join app_environments e using (bundle_id)
+            where a.topic = \(app.bundleID.topic) and e.environment = \(app.environment.rawValue)::environment
+                and e.deleting_since is null
+            """)
+        guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
+        return try row.decode("id")
     }
 
     /// The number of the installation's row. The row is locked, so that the caller can change rows that belong to the
@@ -174,15 +167,15 @@ package struct InstallationStore: Sendable {
     ///
     /// - Throws: `wrong-installation-secret`.
     static func number(
-        of key: InstallationKey, _ secret: String, on connection: some PostgresQuerying
+        of id: InstallationID, in app: Int32, _ secret: String, on connection: some PostgresQuerying
     ) async throws -> Int? {
         let rows = try await connection.query(
             """
-            select id, secret_hash from installations where app = \(Int32(key.app)) and installation = \(key.id)
+            select id, secret_hash from installations where app = \(app) and installation = \(id.id)
             for no key update
             """)
         guard let row = rows.first else { return nil }
-        guard SecretHash(try row.decode("secret_hash")) == SecretHash(of: secret) else {
+        guard try row.decode("secret_hash") == SecretHash(of: secret) else {
             throw Problem.wrongInstallationSecret
         }
         return try row.decode("id")

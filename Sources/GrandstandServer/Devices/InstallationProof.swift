@@ -45,7 +45,7 @@ struct InstallationProof: Sendable {
             return try await body()
         } catch let problem as Problem where problem.kind == .wrongInstallationSecret {
             if let standing = limits.countWrongSecret(of: id.id, from: address, at: now) {
-                throw Self.refusal(standing.reset)
+                throw Problem.tooManyWrongSecrets(wait: standing.reset)
             }
             throw problem
         }
@@ -62,21 +62,12 @@ struct InstallationProof: Sendable {
             do {
                 try await known()
             } catch let problem as Problem where problem.kind == .installationNotFound {
-                throw Problem(
-                    .rateLimited,
-                    "Too many new installations came from this address. Try again in \(standing.reset) s.",
-                    retryAfter: standing.reset)
+                throw Problem.tooManyInstallationsOfAddress(wait: standing.reset)
             }
         }
         let isNew = try await register()
         if isNew { limits.registered(from: address, at: now) }
         return isNew
-    }
-
-    private static func refusal(_ seconds: Int) -> Problem {
-        Problem(
-            .rateLimited, "Too many wrong secrets of installations came from this address. Try again in \(seconds) s.",
-            retryAfter: seconds)
     }
 
     private static let secretRule = TextRule(

@@ -2,11 +2,10 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
-internal import ServiceLifecycle
 
 /// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run of
 /// starts, or the lane of a crowd, has one shard in progress at a time. A shard is settled after its last answer.
-struct ShardDispatcher<Store: ShardStore>: Service {
+struct ShardDispatcher<Store: ShardStore> {
     private let replica = UUID()
     private let environment: APNsEnvironment
     private let store: Store

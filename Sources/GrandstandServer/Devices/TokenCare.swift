@@ -28,87 +28,69 @@ struct TokenCare {
         /// A token that was registered after this time is not affected, because it may be good.
         let before: Date
         let reason: String
+        let isGone: Bool
     }
 
-    private var gone: [Refused] = []
-    private var suspect: [Refused] = []
+    private let refused: [Refused]
 
     init(_ answers: some Sequence<Answer>) {
-        for answer in answers {
+        refused = answers.compactMap { answer -> Refused? in
             switch answer.verdict {
             case .gone(let reason, let since):
-                gone.append(Refused(answer: answer, before: since ?? answer.sentAt, reason: reason))
+                Refused(answer: answer, before: since ?? answer.sentAt, reason: reason, isGone: true)
             case .suspect(let reason):
-                suspect.append(Refused(answer: answer, before: answer.sentAt, reason: reason))
-            case .accepted, .retry, .unknown, .rejected, .expired: break
+                Refused(answer: answer, before: answer.sentAt, reason: reason, isGone: false)
+            case .accepted, .retry, .unknown, .rejected, .expired: nil
             }
-        }
-        gone.sort { $0.answer.owner < $1.answer.owner }
-        suspect.sort { $0.answer.owner < $1.answer.owner }
+        }.sorted { $0.answer.owner < $1.answer.owner }
     }
 
     /// The statements that remove or mark tokens, for the transaction that records the verdicts. A registration locks
-    /// tokens before it queues for a start. So in the transaction, these statements come before any statement that
-    /// queues.
+    /// tokens before it adds itself to starts. So in the transaction, these statements come before any statement that
+    /// locks starts.
     ///
     /// - Parameter others: activities that the transaction changes as well.
     func pruning(_ place: Place, besides others: [Int] = [], now: Date) -> [PostgresQuery] {
-        var statements: [PostgresQuery] = []
-        if case .activities = place, !(gone.isEmpty && suspect.isEmpty && others.isEmpty) {
-            statements.append(lockActivities(others))
+        switch place {
+        case .starts(let attributesType):
+            guard !refused.isEmpty else { return [] }
+            let isSame: PostgresQuery = """
+                t.installation = r.owner and t.attributes_type = \(attributesType) and t.token = decode(r.token, 'hex')
+                    and t.registered_at < r.before
+                """
+            return [
+                "delete from start_tokens t using \(rows) where \(isSame) and r.is_gone",
+                """
+                update start_tokens t set suspect_since = \(now), reason = r.reason from \(rows)
+                where \(isSame) and not r.is_gone and t.suspect_since is null
+                """,
+            ]
+        case .activities:
+            // Activities are locked in order of their numbers, as reports do (`ActivityReportTransaction`). An update
+            // alone would lock its rows in the order of its plan.
+            let ids = Set(refused.map(\.answer.owner) + others).sorted()
+            let lock: PostgresQuery = "select from activities where id = any(\(ids)) order by id for no key update"
+            guard !refused.isEmpty else { return others.isEmpty ? [] : [lock] }
+            return [
+                lock,
+                """
+                update activities t set reason = r.reason,
+                    update_token = case when not r.is_gone then t.update_token end,
+                    registered_at = case when not r.is_gone then t.registered_at end,
+                    suspect_since = case when not r.is_gone then \(now) end
+                from \(rows)
+                where t.id = r.owner and t.update_token = decode(r.token, 'hex') and t.registered_at < r.before
+                    and (r.is_gone or t.suspect_since is null)
+                """,
+            ]
         }
-        if !gone.isEmpty { statements.append(Self.removal(gone, place)) }
-        if !suspect.isEmpty { statements.append(Self.suspicion(suspect, place, now: now)) }
-        return statements
     }
 
-    /// Locks activities in order of their numbers, as reports do (`ActivityReportTransaction`). An update alone would
-    /// lock its rows in the order of its plan.
-    private func lockActivities(_ others: [Int]) -> PostgresQuery {
-        let ids = Set((gone + suspect).map(\.answer.owner) + others).sorted()
-        return "select from activities where id = any(\(ids)) order by id for no key update"
-    }
-
-    /// The refused tokens as rows `r`. `isSame` is the condition that a row `t` still has the token that was sent.
-    private static func rows(_ refused: [Refused]) -> PostgresQuery {
+    /// The refused tokens as rows `r`.
+    private var rows: PostgresQuery {
         """
         unnest(\(refused.map(\.answer.owner)), \(refused.map(\.answer.token.hex)), \(refused.map(\.before)),
-            \(refused.map(\.reason))) as r(owner, token, before, reason)
+            \(refused.map(\.reason)), \(refused.map(\.isGone))) as r(owner, token, before, reason, is_gone)
         """
-    }
-
-    private static let isSame: PostgresQuery = "= decode(r.token, 'hex')"
-
-    private static func removal(_ refused: [Refused], _ place: Place) -> PostgresQuery {
-        switch place {
-        case .starts(let attributesType):
-            """
-            delete from start_tokens t using \(rows(refused))
-            where t.installation = r.owner and t.attributes_type = \(attributesType) and t.token \(isSame)
-                and t.registered_at < r.before
-            """
-        case .activities:
-            """
-            update activities t set update_token = null, registered_at = null, suspect_since = null, reason = r.reason
-            from \(rows(refused)) where t.id = r.owner and t.update_token \(isSame) and t.registered_at < r.before
-            """
-        }
-    }
-
-    private static func suspicion(_ refused: [Refused], _ place: Place, now: Date) -> PostgresQuery {
-        switch place {
-        case .starts(let attributesType):
-            """
-            update start_tokens t set suspect_since = \(now), reason = r.reason from \(rows(refused))
-            where t.installation = r.owner and t.attributes_type = \(attributesType) and t.token \(isSame)
-                and t.registered_at < r.before and t.suspect_since is null
-            """
-        case .activities:
-            """
-            update activities t set suspect_since = \(now), reason = r.reason from \(rows(refused))
-            where t.id = r.owner and t.update_token \(isSame) and t.registered_at < r.before
-                and t.suspect_since is null
-            """
-        }
     }
 }

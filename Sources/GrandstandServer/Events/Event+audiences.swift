@@ -164,10 +164,10 @@ extension EventStore {
             """
             select lane from audiences u where lane = any(\(lanes))
             union all
-            select c.lane from fan_outs c join app_environments ae on ae.id = c.app
+            select c.id from lanes c
             join unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
-                    as g(bundle_id, environment) on ae.bundle_id = g.bundle_id and ae.environment = g.environment::environment
-            where c.event_key = \(key) and c.policy = 'update'
+                as g(bundle_id, environment) on c.bundle_id = g.bundle_id and c.environment = g.environment::environment
+            where c.crowd_event = \(key)
             """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
@@ -182,9 +182,8 @@ extension EventStore {
         let rows = try await connection.query(
             """
             select u.bundle_id, u.environment, u.variant, c.channel_id, exists (
-                select from fan_outs k join app_environments ae on ae.id = k.app
-                where k.event_key = u.event_key and k.policy = 'update' and \(AudienceColumns.isOfSameApp("ae", "u"))
-                    and \(CrowdRows.hasMembers("k.lane"))) as has_tokens
+                select from lanes k where k.crowd_event = u.event_key and \(AudienceColumns.isOfSameApp("k", "u"))
+                    and \(CrowdRows.hasMembers("k.id"))) as has_tokens
             from audiences u join lanes l on l.id = u.lane
             left join channels c on c.id = l.channel and \(AudienceColumns.wantsChannel("u"))
             where u.lane = any(\(lanes)) and l.fenced_at is null order by u.position

@@ -7,7 +7,7 @@ internal import Postgres
 /// An event's topics (column `events.topics`) and the start that the event declares (table `event_starts`).
 extension EventStore {
     /// Writes the event's topics and start as the specification has them. If the start has an open run (a row of
-    /// `fan_outs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
+    /// `start_runs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
     /// wait for the run's lock.
     static func writeStart(
         _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
@@ -79,9 +79,10 @@ extension EventStore {
             """
             select \(Self.windowColumns), s.stopped_at is not null as is_stopped, (
                     select count(*) from (
-                        select id from fan_outs where event_key = e.key and policy = 'start' offset 0) r
+                        select id from start_runs where event_key = e.key offset 0) r
                     cross join lateral (
-                        select from starts where run = r.id and state <> 'rejected' offset 0) c) as started
+                        select from starts where run = r.id and state in ('accepted', 'unknown') offset 0) c)
+                    as started
             from event_starts s join events e on e.key = s.event_key where e.key = \(key.rawValue)
             """)
         guard let row = rows.first, let window = try row.startWindow() else { return [] }

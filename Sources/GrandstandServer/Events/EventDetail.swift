@@ -6,10 +6,9 @@ internal import GrandstandContract
 /// The page of one event: the content on lock screens, the form for the next message, the messages with their
 /// deliveries, and the actions.
 struct EventDetail: ConsolePage {
-    var template: TemplateName { .event }
+    var template: String { "event" }
     let title: String
-    let refreshSeconds: Int?
-    var refresh: Int? { refreshSeconds }
+    let refresh: Int?
     let eventState: String
     let begins: Moment?
     let finishes: Moment?
@@ -38,10 +37,8 @@ struct EventDetail: ConsolePage {
         let version: Int
         /// One page of the event's messages.
         let page: Contract.Page<Contract.Broadcast>
-        /// The newest messages, whichever page is shown.
-        let newest: [Contract.Broadcast]
-        /// The messages in the plot, including the newest.
-        var plotted: [Contract.Broadcast] = []
+        /// The newest messages, whichever page is shown: as many as the plot has.
+        let plotted: [Contract.Broadcast]
         /// The next scheduled messages; empty on older pages.
         var scheduled: [Contract.Broadcast] = []
         var starts: [Contract.AudienceStart] = []
@@ -50,6 +47,9 @@ struct EventDetail: ConsolePage {
         var throttles: [Throttle] = []
         /// The newest entries of the event in the audit log, without its updates.
         var changes: [Contract.AuditEntry]?
+
+        /// As many of the newest messages as a page has.
+        var newest: [Contract.Broadcast] { Array(plotted.prefix(EventReader.pageLength)) }
     }
 
     init(_ contents: Contents, _ visit: Visit, composer: Composer? = nil) {
@@ -57,7 +57,7 @@ struct EventDetail: ConsolePage {
         let key = event.eventKey
         title = event.name
         // An older page no longer changes.
-        refreshSeconds = visit.isAtStart ? 1 : nil
+        refresh = visit.isAtStart ? 1 : nil
         eventState = event.state.rawValue
         begins = event.startsAt.map { Moment($0) }
         finishes = event.endsAt.map { Moment($0) }

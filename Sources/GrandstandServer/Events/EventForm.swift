@@ -26,9 +26,11 @@ struct EventForm: Sendable {
             ]))
     }
 
-    /// The body of `PUT /v1/events/{key}`, and the faults of the fields that could not be written into it.
-    func body() -> (bytes: [UInt8], faults: [APIProblem.Fault]) {
-        var faults: [APIProblem.Fault] = []
+    /// The key, and the body of `PUT /v1/events/{key}`.
+    ///
+    /// - Throws: `invalid-request` with the fields that cannot be written into it.
+    func declaration() throws(Problem) -> (key: EventKey, body: [UInt8]) {
+        var faults: [FieldError] = []
         var simple = JSONWriter()
         _ = Contract.EventDraft.shape.write(fields, without: Self.hidden, to: &simple)
         var members: [(name: String, value: [UInt8])] = []
@@ -39,8 +41,7 @@ struct EventForm: Sendable {
             }
             members += all.map { ($0.name, $0.value.bytes) }
         }
-        var json = JSONWriter()
-        json.object { object in
+        let bytes = JSONWriter.text { object in
             for member in members {
                 object.name(dynamic: member.name)
                 object.raw(member.value)
@@ -48,10 +49,13 @@ struct EventForm: Sendable {
             object.name("audiences")
             object.array(audienceLines(&faults)) { writer, audience in writer.raw(audience) }
         }
-        return (json.bytes, faults)
+        let key = EventKey(rawValue: fields["key"] ?? "")
+        if key == nil { faults.append(.init(pointer: "key", detail: EventKey.rule)) }
+        guard let key, faults.isEmpty else { throw FormRefusal.problem(faults) }
+        return (key, bytes)
     }
 
-    private func audienceLines(_ faults: inout [APIProblem.Fault]) -> [[UInt8]] {
+    private func audienceLines(_ faults: inout [FieldError]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for line in audiences.split(whereSeparator: \.isNewline) {
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -66,19 +70,18 @@ struct EventForm: Sendable {
                 }
                 continue
             }
-            var json = JSONWriter()
-            json.object { object in
-                object.member("bundleId", words[0])
-                object.member("environment", words[1])
-                object.member("storagePolicy", words[2])
-                if words.count > 3 { object.member("variant", words[3]) }
-            }
-            lines.append(json.bytes)
+            lines.append(
+                JSONWriter.text { object in
+                    object.member("bundleId", words[0])
+                    object.member("environment", words[1])
+                    object.member("storagePolicy", words[2])
+                    if words.count > 3 { object.member("variant", words[3]) }
+                })
         }
         return lines
     }
 
-    private func further(_ faults: inout [APIProblem.Fault]) -> JSONValue? {
+    private func further(_ faults: inout [FieldError]) -> JSONValue? {
         guard !more.isEmpty else { return nil }
         do throws(Problem) {
             let value = try JSONValue(parsing: Array(more.utf8))

@@ -8,7 +8,7 @@ struct EventList: ConsolePage {
         let rows: [EventRow]
     }
 
-    var template: TemplateName { .events }
+    var template: String { "events" }
     let title = "Events"
     var refresh: Int? { 5 }
     /// What was typed to find an event.

@@ -45,7 +45,7 @@ struct EventReader: Sendable {
     let events: EventStore
     let outbox: Outbox
     let starts: StartStore
-    let throttles: @Sendable (Date) async throws -> [Throttle]
+    let throttles: PostgresThrottles
 
     /// The number of messages on one page.
     static let pageLength = 20
@@ -64,22 +64,18 @@ struct EventReader: Sendable {
         var request = visit.page
         request.limit = Self.pageLength
         let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
-        request.cursor = nil
+        let plotted = PageRequest(limit: MatchPlot.length(audiences: event.audiences.count), cursor: nil)
         let newest =
-            visit.isAtStart ? page.items : try await outbox.broadcasts(of: key, within: visit.reach, request).items
-        var contents = EventDetail.Contents(event: event, version: versioned.version, page: page, newest: newest)
-        let plotted = MatchPlot.length(audiences: event.audiences.count)
-        contents.plotted =
             visit.isAtStart && page.nextCursor == nil
-            ? newest
-            : try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: plotted, cursor: nil)).items
+            ? page.items : try await outbox.broadcasts(of: key, within: visit.reach, plotted).items
+        var contents = EventDetail.Contents(event: event, version: versioned.version, page: page, plotted: newest)
         if visit.isAtStart {
             contents.scheduled = try await outbox.scheduled(of: key, within: visit.reach, request).items
         }
         if event.start != nil {
             contents.starts = try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now).audiences
         }
-        contents.throttles = try await throttles(visit.now).filter { throttle in
+        contents.throttles = try await throttles.throttles(now: visit.now).filter { throttle in
             event.audiences.contains {
                 $0.bundleId == throttle.app.bundleID.rawValue
                     && $0.environment.rawValue == throttle.app.environment.rawValue

@@ -24,15 +24,12 @@ struct MatchPlot: Sendable {
         let tip: String
     }
 
-    let width = MatchPlot.width
-    let height = MatchPlot.height
-    let left = MatchPlot.left
-    let right = MatchPlot.width - 8
     let answers: [Point]
     let durations: [PlotTick]
     let times: [PlotTick]
     let plotSummary: String
 
+    // The template has these sizes, too.
     private static let width = 760
     private static let height = 116
     private static let left = 52

@@ -4,7 +4,7 @@ internal import JSON
 
 /// The page with the form that declares an event.
 struct NewEvent: ConsolePage {
-    var template: TemplateName { .newEvent }
+    var template: String { "new-event" }
     let title = "Declare an event"
     let groups: [FormGroup]
     let audiences: String
@@ -12,7 +12,7 @@ struct NewEvent: ConsolePage {
     let apps: [String]
     let refusal: FormRefusal?
 
-    init(_ draft: EventForm, apps: [Contract.App], faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil) {
+    init(_ draft: EventForm, apps: [Contract.App], refusal: Problem? = nil) {
         let key = FormInput(
             name: "key", label: "Key", help: "By which apps look it up, for example cup-final-2026.", isRequired: true,
             lineType: "text", longest: 128)
@@ -28,6 +28,6 @@ struct NewEvent: ConsolePage {
         audiences = draft.audiences
         more = draft.more
         self.apps = apps.map(\.bundleId)
-        self.refusal = FormRefusal(refusal, faults)
+        self.refusal = refusal.map { FormRefusal($0) }
     }
 }

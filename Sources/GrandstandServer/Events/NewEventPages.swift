@@ -22,22 +22,17 @@ struct NewEventPages: PageGroup {
     private func declare(_ submission: Submission) async throws -> PageRoute.Answer {
         let draft = EventForm(fields: submission.fields)
         let apps = try await known(submission.visit)
-        let (body, found) = draft.body()
-        var faults = found
-        let key = EventKey(rawValue: submission.fields["key"] ?? "")
-        if key == nil { faults.append(.init(pointer: "key", detail: EventKey.rule)) }
-        guard let key, faults.isEmpty else {
-            return .refused(NewEvent(draft, apps: apps, faults: faults), status: 422)
-        }
         do {
+            let (key, body) = try draft.declaration()
             var call = PageCall(operation: .putEvent, parameters: submission.visit.parameters, body: body)
             call.parameters["key"] = PercentEncoding.encode(key.rawValue)[...]
             call.isNew = true
-            _ = try await submission.call(call, finding: .getEvent)
+            _ = try await submission.call(call)
+            return .elsewhere(
+                ConsolePath.event(key), notice: "It is declared; its channels are made when their time comes.")
         } catch {
-            guard let refusal = APIProblem(error) else { throw error }
-            return .refused(NewEvent(draft, apps: apps, refusal: refusal), status: refusal.status)
+            guard let refusal = Problem(shown: error) else { throw error }
+            return .page(NewEvent(draft, apps: apps, refusal: refusal), status: refusal.status)
         }
-        return .done(ConsolePath.event(key), notice: "It is declared; its channels are made when their time comes.")
     }
 }

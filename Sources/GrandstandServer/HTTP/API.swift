@@ -21,8 +21,8 @@ struct API: Sendable {
     /// Returns why messages to a URL would be refused; `nil`: the messages would be sent. The result depends on the
     /// addresses that the URL's host name has now.
     var webhookRefusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
-    /// Returns the readiness within a fifth of a second. It is at most a second old.
-    let readiness: @Sendable () async -> Contract.Readiness
+    /// The readiness at the last check of the database, which is at most a second old while the database answers.
+    let readiness: @Sendable () -> Contract.Readiness
     let metrics: ServerMetrics
     /// The memory limit for request bodies.
     let bodies = BodyRoom()
@@ -84,7 +84,7 @@ struct API: Sendable {
                 var context = context
                 context.key = try await authenticator.admit(request, context, to: route)
                 // Probes may send any query; it is ignored.
-                if route.access != .open, let query = request.uri.query {
+                if route.scopes != nil, let query = request.uri.query {
                     context.query = try QueryParameters(query, known: route.operation.query)
                 }
                 return try await idempotency.answer(request, context, route)

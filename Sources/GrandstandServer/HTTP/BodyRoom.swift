@@ -37,9 +37,7 @@ final class BodyRoom: Sendable {
     private let limit: Bytes
     private let state = Mutex(State())
 
-    convenience init() { self.init(limit: Self.standard) }
-
-    init(limit: Bytes) { self.limit = limit }
+    init(limit: Bytes = BodyRoom.standard) { self.limit = limit }
 
     /// The bytes in use now.
     var taken: Bytes { state.withLock { $0.all } }

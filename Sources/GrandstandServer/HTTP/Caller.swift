@@ -2,24 +2,13 @@ internal import Grandstand
 internal import GrandstandContract
 
 /// The caller of an operation, from the API or from the console.
-struct Caller: Sendable {
+struct Caller: Reaching, Sendable {
     let key: APIKey
 
     /// The apps that the key may access.
     var reach: AppReach { key.reach }
     /// The key as actor in the audit log.
     var actor: AuditActor { AuditActor(key) }
-
-    /// - Throws: `forbidden`.
-    func requireAccess(to bundleID: BundleID) throws(Problem) {
-        guard reach.covers(bundleID) else { throw reach.refusal }
-    }
-
-    /// - Parameter other: the apps that the wanted object belongs to.
-    /// - Throws: `forbidden`.
-    func requireAccess(to other: AppReach) throws(Problem) {
-        guard reach.covers(other) else { throw reach.refusal }
-    }
 }
 
 extension APIContext {
@@ -37,7 +26,7 @@ extension Visit {
     ///
     /// - Throws: `forbidden` if the key does not have the operation's scope.
     func caller(of operation: Contract.Operation) throws(Problem) -> Caller {
-        try RequestAuthenticator.check(key, for: Route.Access(to: operation))
+        try RequestAuthenticator.check(key, for: operation.scopes)
         return Caller(key: key)
     }
 }

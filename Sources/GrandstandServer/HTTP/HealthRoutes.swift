@@ -5,23 +5,6 @@ internal import Hummingbird
 internal import JSON
 internal import NIOCore
 
-/// The result of a lookup, as a label of the metric.
-enum LookupResult: String, Sendable, CaseIterable {
-    /// The answer names a channel.
-    case found
-    /// The caller's copy is still valid (304).
-    case notModified = "not-modified"
-    /// The event has no channel yet.
-    case pending
-    case over
-    /// The event does not exist.
-    case unknown
-    /// The answer is the list of events to follow.
-    case listed
-    /// Neither the memory nor the database could answer.
-    case unavailable
-}
-
 /// `/healthz`, `/readyz` and `/metrics`, for probes and for a Prometheus.
 extension API {
     /// - Parameter isPrivate: `true`: on the private port. No key is needed, and answers may contain host names.
@@ -34,11 +17,11 @@ extension API {
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
         }
-        if isPrivate { numbers.access = .open }
+        if isPrivate { numbers.scopes = nil }
         return [
             Route(.health) { _, _ in .json(Contract.Health(status: "ok")) },
             Route(.readiness) { _, _ in
-                var readiness = await readiness()
+                var readiness = readiness()
                 if !isPrivate { (readiness.apns.development.reason, readiness.apns.production.reason) = (nil, nil) }
                 return .json(readiness, status: readiness.status == .ready ? .ok : .serviceUnavailable)
             },

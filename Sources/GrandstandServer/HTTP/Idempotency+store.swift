@@ -23,16 +23,16 @@ struct IdempotencyStore: Sendable {
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
     func once(
         _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
-    ) async throws -> IdempotentOutcome {
+    ) async throws -> KeptAnswer {
         let commit = Database.Commit()
         let outcome = try await locks.withLock(request.id) {
             try await database.transaction { connection in
                 if let kept = try await Self.begin(request, now: now, on: connection) {
-                    return IdempotentOutcome(answer: kept, isReplay: true)
+                    return kept
                 }
                 let answer = try await database.joining(connection, commit) { try await work() }
                 try await Self.keep(answer, to: request, now: now, on: connection)
-                return IdempotentOutcome(answer: answer, isReplay: false)
+                return answer
             }
         }
         commit.happened()
@@ -54,19 +54,20 @@ struct IdempotencyStore: Sendable {
         _ request: IdempotentRequest, waitLimit: Duration, now: @Sendable () -> Date,
         recover: @Sendable (UUID) async throws -> KeptAnswer?,
         work: @Sendable () async throws -> KeptAnswer
-    ) async throws -> IdempotentOutcome {
+    ) async throws -> KeptAnswer {
         let deadline = ContinuousClock.now + waitLimit
         return try await locks.withLock(request.id) {
             while true {
                 do {
                     let entry = try await Self.entry(of: request, now: now(), on: database)
-                    if let answer = entry?.answer { return IdempotentOutcome(answer: answer, isReplay: true) }
-                    if let begun = entry?.resource, let answer = try await recover(begun) {
-                        return await conclude(answer, request, now: now(), isReplay: true)
+                    if let answer = entry?.answer { return answer }
+                    if let begun = entry?.resource, var answer = try await recover(begun) {
+                        answer.isReplay = true
+                        return await conclude(answer, request, now: now())
                     }
                     let mark = IdempotencyMark(request: request, now: now(), former: entry?.resource)
                     let answer = try await IdempotencyMark.$current.withValue(mark) { try await work() }
-                    return await conclude(answer, request, now: now(), isReplay: false)
+                    return await conclude(answer, request, now: now())
                 } catch let problem as Problem
                     where problem.kind == .idempotencyInProgress && ContinuousClock.now < deadline
                 {
@@ -77,13 +78,11 @@ struct IdempotencyStore: Sendable {
         }
     }
 
-    private func conclude(
-        _ answer: KeptAnswer, _ request: IdempotentRequest, now: Date, isReplay: Bool
-    ) async -> IdempotentOutcome {
+    private func conclude(_ answer: KeptAnswer, _ request: IdempotentRequest, now: Date) async -> KeptAnswer {
         // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
         // resource, the resource is already recorded.
         try? await Self.keep(answer, to: request, now: now, on: database)
-        return IdempotentOutcome(answer: answer, isReplay: isReplay)
+        return answer
     }
 
     // MARK: The row
@@ -130,7 +129,8 @@ struct IdempotencyStore: Sendable {
         }
         let status: Int? = try row.decode("status")
         return (
-            try status.map { KeptAnswer(status: $0, body: try row.decode("body")) }, try row.decode("resource")
+            try status.map { KeptAnswer(status: $0, body: try row.decode("body"), isReplay: true) },
+            try row.decode("resource")
         )
     }
 
@@ -204,6 +204,8 @@ struct KeptAnswer: Hashable {
     var status: Int
     /// JSON.
     var body: [UInt8]
+    /// Whether it is the answer to an earlier request.
+    var isReplay = false
 
     /// The body for repetitions: a warning takes the place of the member `secret`.
     func repeatedBody(without secret: String?) throws -> [UInt8] {
@@ -218,10 +220,4 @@ struct KeptAnswer: Hashable {
             object.member("warnings", [warning])
         }
     }
-}
-
-/// An answer, and whether it is the stored answer to an earlier request.
-struct IdempotentOutcome: Hashable {
-    var answer: KeptAnswer
-    var isReplay: Bool
 }

@@ -49,10 +49,10 @@ struct Idempotency: Sendable {
         } catch {
             prepared = .failure(error)
         }
-        let outcome = try await Route.inTurn((try? prepared.get())?.turn) {
+        let answer = try await Route.inTurn((try? prepared.get())?.turn) {
             try await carryOut(wanted, context, route) { try await prepared.get().answer() }
         }
-        return Self.response(outcome)
+        return Self.response(answer)
     }
 
     /// Call this only when the request has its turn (`Route.inTurn`). The store may open a transaction here, and a
@@ -60,11 +60,11 @@ struct Idempotency: Sendable {
     private func carryOut(
         _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
         _ answer: @escaping @Sendable () async throws -> Response
-    ) async throws -> IdempotentOutcome {
+    ) async throws -> KeptAnswer {
         let work: @Sendable () async throws -> KeptAnswer = { try await Self.kept(try await answer()) }
         if let recover = route.recover {
-            return try await inSteps(
-                wanted,
+            return try await store.inSteps(
+                wanted, waitLimit: Self.waitLimit, now: now,
                 recover: { id in
                     guard let response = try await recover(id, context) else { return nil }
                     return try await Self.kept(response)
@@ -74,25 +74,16 @@ struct Idempotency: Sendable {
         return try await store.once(wanted, now: now(), work: work)
     }
 
-    /// Carries out work in several steps, once (`IdempotencyStore.inSteps`).
-    func inSteps(
-        _ wanted: IdempotentRequest, recover: @Sendable (UUID) async throws -> KeptAnswer?,
-        work: @Sendable () async throws -> KeptAnswer
-    ) async throws -> IdempotentOutcome {
-        try await store.inSteps(wanted, waitLimit: Self.waitLimit, now: now, recover: recover, work: work)
-    }
-
     private static func kept(_ response: Response) async throws -> KeptAnswer {
         KeptAnswer(status: response.status.code, body: try await response.bytes())
     }
 
-    private static func response(_ outcome: IdempotentOutcome) -> Response {
-        let answer = outcome.answer
+    private static func response(_ answer: KeptAnswer) -> Response {
         var headers: HTTPFields = [:]
         if !answer.body.isEmpty {
             headers[.contentType] = answer.status < 400 ? "application/json" : "application/problem+json"
         }
-        if outcome.isReplay { headers[.idempotentReplayed] = "true" }
+        if answer.isReplay { headers[.idempotentReplayed] = "true" }
         return Response(
             status: .init(code: answer.status), headers: headers,
             body: answer.body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))

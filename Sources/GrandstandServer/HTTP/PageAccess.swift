@@ -18,7 +18,7 @@ struct PageAccess: RequestContextSource {
     ///
     /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
     func identify(_ secret: String) async throws -> APIKey {
-        let key = try await authenticator.identify(secret, context, for: .anyKey)
+        let key = try await authenticator.identify(secret, context, for: [])
         authenticator.uses.used(key.id, at: authenticator.now())
         return key
     }
@@ -27,7 +27,7 @@ struct PageAccess: RequestContextSource {
     ///
     /// - Throws: `rate-limited`.
     func countRequest(of key: APIKey) throws(Problem) {
-        authenticator.uses.used(try authenticator.resume(key, context, for: .anyKey).id, at: authenticator.now())
+        authenticator.uses.used(try authenticator.resume(key, context, for: []).id, at: authenticator.now())
     }
 
     /// Counts a wrong secret against the caller's address. Returns a problem with `detail`, or `rate-limited` after too
@@ -39,13 +39,15 @@ struct PageAccess: RequestContextSource {
     ///
     /// - Throws: the problem that the API would answer with.
     func perform(_ call: PageCall, as key: APIKey) async throws -> Response {
-        guard let route = routes.first(where: { $0.operation.id == call.operation.id }) else {
+        guard var route = routes.first(where: { $0.operation.id == call.operation.id }) else {
             throw Problem(.notFound, "This server has no operation \(call.operation.id).")
         }
+        // A form that is sent twice has its effect once, whatever the operation's method is.
+        route.keepsAnswers = call.idempotencyKey != nil
         var context = context
         context.key = key
         context.coreContext.parameters = call.parameters
-        try RequestAuthenticator.check(key, for: route.access)
+        try RequestAuthenticator.check(key, for: route.scopes)
         try RequestAuthenticator.checkApp(key, context, to: route)
         context.query = try QueryParameters(call.queryText, known: route.operation.query)
         return try await idempotency.answer(call.request(route.method), context, route)

@@ -67,10 +67,9 @@ struct ProblemMiddleware: RouterMiddleware {
         } catch let problem as Problem {
             return problem.response(requestID: context.requestID)
         } catch let error as HTTPError {
-            var response = translate(error, request).response(requestID: context.requestID)
-            if error.status == .notFound, let allowed = methods(at: request.uri.path) {
-                response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
-            }
+            let allowed = error.status == .notFound ? methods(at: request.uri.path) : ""
+            var response = translate(error, allowed, request).response(requestID: context.requestID)
+            if !allowed.isEmpty { response.headers[.allow] = allowed }
             return response
         } catch {
             context.log.error(
@@ -83,14 +82,12 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    private func translate(_ error: HTTPError, _ request: Request) -> Problem {
+    private func translate(_ error: HTTPError, _ allowed: String, _ request: Request) -> Problem {
         switch error.status {
+        case .notFound where allowed.isEmpty:
+            return Problem(.notFound, "There is nothing at \(request.uri.path).")
         case .notFound:
-            guard let allowed = methods(at: request.uri.path) else {
-                return Problem(.notFound, "There is nothing at \(request.uri.path).")
-            }
-            let names = allowed.map(\.rawValue).joined(separator: ", ")
-            return Problem(.methodNotAllowed, "\(request.uri.path) takes \(names), not \(request.method.rawValue).")
+            return Problem(.methodNotAllowed, "\(request.uri.path) takes \(allowed), not \(request.method.rawValue).")
         case .contentTooLarge:
             return Problem(.bodyTooLarge, "The body may have \(Route.standardBodyLimit) bytes at most.")
         default:
@@ -98,23 +95,19 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    /// The allowed methods of a path; `nil`: no route has this path.
-    private func methods(at path: String) -> [HTTPRequest.Method]? {
-        let methods = matching(path).map(\.method)
-        return methods.isEmpty ? nil : methods + (methods.contains(.get) ? [.head] : [])
-    }
-
-    /// The routes that match the path, like in the router: a literal segment has precedence over a parameter.
-    private func matching(_ path: String) -> [Route] {
+    /// The allowed methods of a path; empty: no route has this path. As in the router, a literal segment has precedence
+    /// over a parameter.
+    private func methods(at path: String) -> String {
         let segments = path.split(separator: "/")
-        let matching: [(route: Route, words: Int)] = routes.compactMap { route in
+        let matching: [(method: String, words: Int)] = routes.compactMap { route in
             let template = route.operation.path.split(separator: "/")
             guard template.count == segments.count,
                 zip(template, segments).allSatisfy({ $0.hasPrefix("{") || $0 == $1 })
             else { return nil }
-            return (route, template.count { !$0.hasPrefix("{") })
+            return (route.method.rawValue, template.count { !$0.hasPrefix("{") })
         }
         let most = matching.map(\.words).max()
-        return matching.filter { $0.words == most }.map(\.route)
+        let methods = matching.filter { $0.words == most }.map(\.method)
+        return (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", ")
     }
 }

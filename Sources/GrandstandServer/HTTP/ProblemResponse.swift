@@ -12,7 +12,7 @@ extension Contract.Problem {
         self.init(
             type: Self.typeBase + problem.kind.rawValue, title: problem.kind.title, status: problem.status,
             detail: problem.detail, requestId: requestID,
-            errors: problem.errors.isEmpty ? nil : problem.errors.map(Contract.FieldError.init),
+            errors: problem.errors.isEmpty ? nil : problem.errors,
             apns: problem.apns.map(Contract.APNsRefusal.init))
         for member in problem.members {
             switch member {
@@ -26,17 +26,13 @@ extension Contract.Problem {
             case .timestamp(let value): timestamp = value
             case .variants(let names): variants = names
             case .id(let value): id = value.words
-            case .state(let value): state = .init(value)
+            case .state(let value): state = value
             }
         }
     }
 
     /// Never change this base: clients compare the whole `type`, or the last part of `type`.
     private static let typeBase = "https://grandstand.dev/problems/"
-}
-
-extension Contract.FieldError {
-    init(_ error: FieldError) { self.init(pointer: error.pointer, detail: error.detail) }
 }
 
 extension Contract.APNsRefusal {

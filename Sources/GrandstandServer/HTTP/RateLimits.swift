@@ -1,21 +1,12 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Synchronization
 
 /// The rate limits of this process. By key, it counts requests other than lookups and requests about installations. By
 /// address, it counts failed authentications and new installations. By installation and address, it counts wrong
 /// secrets.
 final class RateLimits: Sendable {
-    struct Settings: Sendable, Hashable {
-        /// Requests of one key per second; `nil`: no limit. A burst may have twice as many requests.
-        var requests: Double?
-        /// Failed authentications of one address per minute; `nil`: no limit.
-        var failures: Double?
-
-        /// New installations of one address per minute; `nil`: no limit.
-        var installations: Double?
-    }
-
     private struct Guess: Hashable {
         let installation: UUID
         let address: String
@@ -31,31 +22,38 @@ final class RateLimits: Sendable {
     private let wrongSecrets = Buckets<Guess>(RateLimit.Policy(rate: 0.1, burst: 10))
     private let newInstallations: Buckets<String>
 
-    init(_ settings: Settings) {
+    /// - Parameters:
+    ///   - requests: of one key per second; `nil`: no limit. A burst may have twice as many.
+    ///   - failures: failed authentications of one address per minute; `nil`: no limit.
+    ///   - installations: new installations of one address per minute; `nil`: no limit.
+    init(requests: Double?, failures: Double?, installations: Double? = nil) {
         func minutely(_ limit: Double) -> RateLimit.Policy { RateLimit.Policy(rate: limit / 60, burst: limit) }
-        keys = Buckets(settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) })
-        addresses = Buckets(settings.failures.map(minutely))
-        newInstallations = Buckets(settings.installations.map(minutely))
+        keys = Buckets(requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) })
+        addresses = Buckets(failures.map(minutely))
+        newInstallations = Buckets(installations.map(minutely))
     }
 
     /// The limits of a server. In its configuration, 0 means no limit.
     convenience init(_ configuration: Configuration) {
         func limit(_ value: Double) -> Double? { value > 0 ? value : nil }
         self.init(
-            Settings(
-                requests: limit(configuration.rateLimit), failures: limit(configuration.failureLimit),
-                installations: limit(configuration.installationLimit)))
+            requests: limit(configuration.rateLimit), failures: limit(configuration.failureLimit),
+            installations: limit(configuration.installationLimit))
     }
 
     /// Counts a request of a key. Returns `nil` if there is no limit. Lookups and requests about installations have none,
     /// because millions of phones share one key.
     ///
-    /// - Parameter isForClientApps: whether the key ships in apps.
+    /// - Parameters:
+    ///   - isForClientApps: whether the key ships in apps.
+    ///   - scopes: of the operation (`Route.scopes`).
     func take(
-        _ key: UUID, isForClientApps: Bool = false, for access: Route.Access, at now: Date
+        _ key: UUID, isForClientApps: Bool = false, for scopes: [Contract.Scope], at now: Date
     ) -> RateLimit.Standing? {
-        if access == .lookups || access == .installations { return nil }
-        return (isForClientApps && access == .anyKey ? clientApps : keys).take(key, at: now)
+        if scopes == Contract.Operation.lookup.scopes || scopes == Contract.Operation.putInstallation.scopes {
+            return nil
+        }
+        return (isForClientApps && scopes.isEmpty ? clientApps : keys).take(key, at: now)
     }
 
     /// Counts a failed authentication. Returns `nil` if there is no limit.

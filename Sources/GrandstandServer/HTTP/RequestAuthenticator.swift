@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -16,9 +17,9 @@ struct RequestAuthenticator: Sendable {
     /// - Returns: the key; `nil` on open routes.
     /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
     func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
-        guard route.access != .open else { return nil }
-        let key = try await identify(request, context, for: route.access)
-        try Self.check(key, for: route.access)
+        guard let scopes = route.scopes else { return nil }
+        let key = try await identify(request, context, for: scopes)
+        try Self.check(key, for: scopes)
         uses.used(key.id, at: now())
         try Self.checkApp(key, context, to: route)
         return key
@@ -36,12 +37,12 @@ struct RequestAuthenticator: Sendable {
     }
 
     private func identify(
-        _ request: Request, _ context: APIContext, for access: Route.Access
+        _ request: Request, _ context: APIContext, for scopes: [Contract.Scope]
     ) async throws -> APIKey {
         guard let secret = Self.bearer(request.headers.value(of: .authorization)) else {
             throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
         }
-        return try await identify(String(secret), context, for: access)
+        return try await identify(String(secret), context, for: scopes)
     }
 
     /// Returns the key with this secret and counts the request against the key's limit. The API and the console's
@@ -49,7 +50,7 @@ struct RequestAuthenticator: Sendable {
     ///
     /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
     func identify(
-        _ secret: String, _ context: APIContext, for access: Route.Access
+        _ secret: String, _ context: APIContext, for scopes: [Contract.Scope]
     ) async throws -> APIKey {
         let now = now()
         guard let key = try await keys.authenticate(secret), !key.isExpired(at: now) else {
@@ -57,18 +58,18 @@ struct RequestAuthenticator: Sendable {
                 "This key is not known, has expired, or was revoked. `grandstand keys create` on the server's machine makes one.",
                 context, now)
         }
-        return try resume(key, context, for: access)
+        return try resume(key, context, for: scopes)
     }
 
     /// Counts a request of an authenticated key.
     ///
     /// - Throws: `rate-limited`.
-    func resume(_ key: APIKey, _ context: APIContext, for access: Route.Access) throws(Problem) -> APIKey {
+    func resume(_ key: APIKey, _ context: APIContext, for scopes: [Contract.Scope]) throws(Problem) -> APIKey {
         let now = now()
         context.body?.belongs(to: key.id)
         if !key.isForClientApps { onTrust(context.channel) }
         context.rate.standing = limits.take(
-            key.id, isForClientApps: key.isForClientApps, for: access, at: now)
+            key.id, isForClientApps: key.isForClientApps, for: scopes, at: now)
         if let standing = context.rate.standing, standing.isExhausted {
             let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
             throw Problem(
@@ -83,14 +84,14 @@ struct RequestAuthenticator: Sendable {
     /// Checks the key's scopes.
     ///
     /// - Throws: `forbidden`.
-    static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
-        switch access {
-        case .anyScope(let scopes) where !scopes.contains(where: key.holds):
+    static func check(_ key: APIKey, for scopes: [Contract.Scope]?) throws(Problem) {
+        guard let scopes else { return }
+        if scopes.isEmpty, key.isOfDevices {
+            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
+        }
+        if !scopes.isEmpty, !scopes.contains(where: key.holds) {
             let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")
-        case .anyKey where key.isOfDevices:
-            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
-        default: return
         }
     }
 
@@ -120,12 +121,6 @@ struct RequestAuthenticator: Sendable {
 extension APIContext {
     /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
     var isOfClientApp: Bool { key?.isForClientApps ?? true }
-
-    /// - Parameter other: the apps of the object that the request asks for.
-    /// - Throws: `forbidden`.
-    func requireAccess(to other: AppReach) throws(Problem) {
-        guard reach.covers(other) else { throw reach.refusal }
-    }
 }
 
 extension APIContext: PathReading {

@@ -23,8 +23,6 @@ final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAnswering = false
     private var wantsRead = false
 
-    init() {}
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         if waiting.isEmpty, mayPass(part, context) {

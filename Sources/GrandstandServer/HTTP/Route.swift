@@ -6,30 +6,6 @@ internal import Hummingbird
 
 /// One operation of the contract with its handler.
 struct Route: Sendable {
-    /// The access that a route requires.
-    enum Access: Sendable, Equatable {
-        /// No authentication: health checks.
-        case open
-        /// Every valid key.
-        case anyKey
-        /// Keys with one of these scopes. If there are several, the handler decides which of them the request needs.
-        case anyScope([Contract.Scope])
-
-        /// The access that the contract requires for `operation`.
-        init(to operation: Contract.Operation) {
-            guard let scopes = operation.scopes else {
-                self = .open
-                return
-            }
-            self = scopes.isEmpty ? .anyKey : .anyScope(scopes)
-        }
-
-        /// The access to lookups, in the routes and in `LookupResponder`.
-        static let lookups = Access(to: .lookup)
-        /// The access to registrations.
-        static let installations = Access(to: .putInstallation)
-    }
-
     /// A request that was parsed and checked, and the remaining work, which needs the database.
     struct Prepared: Sendable {
         /// The semaphore at which the request waits before any database access; `nil`: the request does not wait.
@@ -45,11 +21,13 @@ struct Route: Sendable {
 
     let operation: Contract.Operation
     let method: HTTPRequest.Method
-    var access: Access
+    /// The scopes of which the key needs one; empty: every valid key; `nil`: no authentication. If there are several, the
+    /// handler decides which of them the request needs.
+    var scopes: [Contract.Scope]?
     /// The maximum size of a body in bytes.
     let bodyLimit: Int
     /// Whether the answer is stored for an `Idempotency-Key`.
-    let keepsAnswers: Bool
+    var keepsAnswers: Bool
     /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
     /// transaction.
     let recover: Recovery?
@@ -72,7 +50,7 @@ struct Route: Sendable {
         self.operation = operation
         // The force-unwrap is safe: the contract's methods are valid HTTP tokens.
         method = HTTPRequest.Method(operation.method)!
-        access = Access(to: operation)
+        scopes = operation.scopes
         self.bodyLimit = bodyLimit
         keepsAnswers = operation.keepsAnswers
         self.recover = recover

@@ -133,10 +133,6 @@ final class CachedKeyStore: Sendable {
         return try await store.create(draft, by: caller.actor, now: now())
     }
 
-    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.KeyPage {
-        try await store.keys(within: caller.reach, page, now: now())
-    }
-
     /// - Throws: `key-not-found`.
     func key(_ id: UUID, _ caller: Caller) async throws -> Contract.Key {
         guard let key = try await store.key(id, within: caller.reach, now: now()) else {

@@ -157,7 +157,7 @@ package struct KeyStore: Sendable {
             """
             insert into api_keys as k (id, name, secret_hash, prefix, scopes, apps, event_key_prefix, created_at,
                 expires_at)
-            values (\(UUID()), \(draft.name), \(SecretHash(of: secret).bytes), \(String(secret.prefix(9))),
+            values (\(UUID()), \(draft.name), \(SecretHash(of: secret)), \(String(secret.prefix(9))),
                 \(scopes)::text[]::key_scope[], \(ReachColumns.value(reach)), \(reach.eventKeyPrefix?.rawValue),
                 \(audit.now), \(draft.expiresAt))
             returning \(columns(at: audit.now))
@@ -193,8 +193,7 @@ extension KeyStore {
     func validKeys(at now: Date) async throws -> [SecretHash: APIKey] {
         var keys: [SecretHash: APIKey] = [:]
         for row in try await database.query("\(Self.selection) where \(Self.isActive(at: now))") {
-            guard let hash = SecretHash(try row.decode("secret_hash")) else { continue }
-            keys[hash] = try Self.key(row)
+            keys[try row.decode("secret_hash")] = try Self.key(row)
         }
         return keys
     }

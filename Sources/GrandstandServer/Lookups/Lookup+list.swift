@@ -6,7 +6,7 @@ internal import Hummingbird
 extension LookupRoutes {
     var list: Route {
         Route(.lookupList) { request, context in
-            try await meter.count(.listed) { try await answerList(request, context) }
+            try await metrics.count(.listed) { try await answerList(request, context) }
         }
     }
 

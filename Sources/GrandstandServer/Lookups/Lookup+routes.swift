@@ -11,7 +11,9 @@ extension API {
         let contents = LookupContents { [lookups = stores.lookups, now] names in
             try await lookups.lookups(of: names, now: now()).mapValues { LookupAnswer($0.lookup, $0.wait) }
         }
-        return LookupRoutes(replica: lookups, contents: contents, meter: LookupMeter(metrics), now: now).routes
+        // A series that begins with 1 shows no increase.
+        for result in LookupResult.allCases { _ = metrics.lookups(result) }
+        return LookupRoutes(replica: lookups, contents: contents, metrics: metrics, now: now).routes
     }
 }
 
@@ -19,7 +21,7 @@ extension API {
 struct LookupRoutes: Sendable {
     let replica: LookupReplica
     let contents: LookupContents
-    let meter: LookupMeter
+    let metrics: ServerMetrics
     let now: @Sendable () -> Date
 
     /// Seconds for which a cache may reuse a refusal. An event that is over usually stays over; an unknown event may be
@@ -29,7 +31,7 @@ struct LookupRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.lookup) { request, context in
-                try await meter.count(.found) { try await lookup(request, context) }
+                try await metrics.count(.found) { try await lookup(request, context) }
             },
             list,
             Route(.lookupMany, batch),
@@ -128,7 +130,7 @@ struct LookupRoutes: Sendable {
             switch reply.answer {
             case .found(let body):
                 items.append(body.bytes)
-                meter.count(.found)
+                metrics.count(.found)
             case .pending: missing.append((text, .channelPending))
             case .over: missing.append((text, .eventEnded))
             case .noSuchVariant: missing.append((text, .variantNotFound))
@@ -136,7 +138,7 @@ struct LookupRoutes: Sendable {
             }
         }
         if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unread }
-        for miss in missing { meter.count(LookupResult(miss.reason)) }
+        for miss in missing { metrics.count(LookupResult(miss.reason)) }
         // The JSON of a `Contract.LookupBatchAnswer`. Its items are already JSON text: the bodies of single lookups.
         let body = JSONWriter.text { object in
             object.array("items", items) { $0.raw($1) }

@@ -69,26 +69,34 @@ struct LookupStore: Sendable {
     }
 
     /// The records of these events. Events that do not exist or have no audience are missing.
-    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
-        let names = keys.map(\.rawValue)
-        return try Self.read(
-            try await database.query(
-                "select \(Self.columns) from events e \(Self.joins) where e.key = any(\(names)) \(Self.order)"))
-    }
-
-    /// The next events in order of their keys, with their records.
     ///
-    /// - Parameter after: the last key of the page before; `nil` for the first page.
-    /// - Returns: at most `limit` events, and the key after which the next page begins; `nil` after the last page.
-    func page(after: EventKey?, limit: Int) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
+    /// The audiences of an event are in the order of their declaration, because lookups may take an app's first one.
+    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
         let rows = try await database.query(
             """
-            select \(Self.columns)
-            from (select * from events where key > \(after?.rawValue ?? "") order by key limit \(limit)) e
-            \(Self.joins) \(Self.order)
+            select \(Self.columns) from events e \(Self.joins)
+            where e.key = any(\(keys.map(\.rawValue))) order by e.key, u.position
             """)
-        let keys: [EventKey] = try rows.map { try $0.word("key") }
-        return (try Self.read(rows), Set(keys).count < limit ? nil : keys.last)
+        var records: [EventKey: [LookupRecord]] = [:]
+        // Many events share few apps, so the names of apps are kept once.
+        var topics: Set<String> = []
+        for row in rows {
+            let topic = topics.insert(try row.decode("topic")).memberAfterInsert
+            let key: EventKey = try row.word("key")
+            let listing = try records[key]?.first?.listing ?? Self.listing(row)
+            records[key, default: []].append(
+                try Self.record(row, topic: topic, environment: try row.word("environment"), listing: listing))
+        }
+        return records
+    }
+
+    /// The next events in order of their keys, at most `limit`.
+    ///
+    /// - Parameter after: the last key of the page before; `nil` for the first page.
+    func keys(after: EventKey?, limit: Int) async throws -> [EventKey] {
+        try await database.query(
+            "select key from events where key > \(after?.rawValue ?? "") order by key limit \(limit)"
+        ).map { try $0.word("key") }
     }
 
     /// The columns that `record(_:topic:environment:listing:)` reads: of the event `e`, its audience `u`, the lane `l`,
@@ -107,33 +115,11 @@ struct LookupStore: Sendable {
         case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
-    /// An event without audiences has one row, too, because a page of the list must be able to end with it.
     private static let joins: PostgresQuery = """
-        left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
-        left join lanes l on l.id = u.lane
+        join audiences u on u.event_key = e.key join apps a on a.bundle_id = u.bundle_id join lanes l on l.id = u.lane
         left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
         \(refusal)
         """
-
-    /// Each event's audiences in the order of their declaration, because lookups may take an app's first audience.
-    private static let order: PostgresQuery = "order by e.key, u.position"
-
-    private static func read(_ rows: PostgresRows) throws -> [EventKey: [LookupRecord]] {
-        var records: [EventKey: [LookupRecord]] = [:]
-        // Many events share few apps, so the names of apps are kept once.
-        var topics: Set<String> = []
-        var listings: (key: EventKey, listing: LookupRecord.Listing?)?
-        for row in rows {
-            guard let read = try row.decode(String?.self, "topic") else { continue }
-            let topic = topics.insert(read).memberAfterInsert
-            let key: EventKey = try row.word("key")
-            // The rows of one event follow each other, so one `listing` is made for all of them.
-            if listings?.key != key { listings = (key, try listing(row)) }
-            records[key, default: []].append(
-                try record(row, topic: topic, environment: try row.word("environment"), listing: listings?.listing))
-        }
-        return records
-    }
 
     /// Reads `audienceColumns`.
     static func record(

@@ -14,15 +14,10 @@ final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// An outbound event: this handler has answered requests. `RequestProgress` reports answers for the connection's
-    /// timeouts. It needs this event, because the answers of this handler go from the encoder's place to the network
-    /// and do not pass `RequestProgress`.
-    struct Answered: Sendable {
-        /// The number of requests that were answered.
-        let count: Int
-    }
-
     private let lookups: LookupResponder
+    /// Told how many requests were answered, for the connection's timeouts. The answers of this handler go from the
+    /// encoder's place to the network, so no other handler sees them.
+    private let onAnswered: (Int) -> Void
     /// The encoder's context. Bytes that are written to this context do not pass the encoder but go on to the network,
     /// because the bytes are already encoded.
     private var encoder: ChannelHandlerContext?
@@ -34,7 +29,10 @@ final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var answered = 0
     private var mustPass = false
 
-    init(lookups: LookupResponder) { self.lookups = lookups }
+    init(lookups: LookupResponder, onAnswered: @escaping (Int) -> Void) {
+        self.lookups = lookups
+        self.onAnswered = onAnswered
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
@@ -68,10 +66,9 @@ final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if answered > 0 {
-            let event = Answered(count: answered)
-            answered = 0
             context.flush()
-            context.triggerUserOutboundEvent(event, promise: nil)
+            onAnswered(answered)
+            answered = 0
         }
         if mustPass {
             mustPass = false

@@ -11,7 +11,7 @@ internal import Synchronization
 /// `refresh` keeps it up to date: on NOTIFY, each half second, and when a request asks for what this process has changed
 /// or what memory does not have. While the database is away, answers are given from this copy with their age, for a
 /// limited time.
-final class LookupReplica: Service {
+final class LookupReplica: Sendable {
     struct Settings: Sendable {
         /// The time between two refreshes if nothing is announced. They also confirm the copy.
         var interval = Duration.milliseconds(500)
@@ -184,18 +184,15 @@ final class LookupReplica: Service {
         }
         let (subjects, position) = try await store.changes(since: start)
         if subjects.contains(.keys) { keys?.changed() }
-        var changed = subjects.compactMap { if case .event(let key) = $0 { key } else { nil } }[...]
-        while !changed.isEmpty {
-            let some = Array(changed.prefix(settings.pageSize))
+        let page =
+            if let sweep { try await store.keys(after: sweep.after, limit: settings.pageSize) } else { [EventKey]() }
+        let next = page.count < settings.pageSize ? nil : page.last
+        var keys = (subjects.compactMap { if case .event(let key) = $0 { key } else { nil } } + page)[...]
+        while !keys.isEmpty {
+            let some = Array(keys.prefix(settings.pageSize))
             let records = try await store.records(of: some)
             for key in some { put(key, records[key] ?? []) }
-            changed = changed.dropFirst(some.count)
-        }
-        var next: EventKey?
-        if let sweep {
-            let page = try await store.page(after: sweep.after, limit: settings.pageSize)
-            for (key, records) in page.records { put(key, records) }
-            next = page.next
+            keys = keys.dropFirst(some.count)
         }
         state.withLock { state in
             (state.position, state.readAt) = (position, .now)

@@ -37,19 +37,15 @@ struct LookupResponder: Sendable {
         let notModified: @Sendable (Duration) -> Void
 
         init(_ metrics: ServerMetrics, _ operation: Contract.Operation, _ result: LookupResult) {
-            let (method, path) = (operation.method, operation.path)
-            let (answers, found) = (metrics.answers(method: method, path: path, status: 200), metrics.lookups(result))
-            self.found = { time in
-                answers(time)
-                found()
+            func meter(_ status: Int, _ result: LookupResult) -> @Sendable (Duration) -> Void {
+                let answers = metrics.answers(method: operation.method, path: operation.path, status: status)
+                let lookups = metrics.lookups(result)
+                return { time in
+                    answers(time)
+                    lookups()
+                }
             }
-            let (repeats, notModified) = (
-                metrics.answers(method: method, path: path, status: 304), metrics.lookups(.notModified)
-            )
-            self.notModified = { time in
-                repeats(time)
-                notModified()
-            }
+            (found, notModified) = (meter(200, result), meter(304, .notModified))
         }
     }
 
@@ -81,7 +77,8 @@ struct LookupResponder: Sendable {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
-            let key = keys.known(secret), (try? RequestAuthenticator.check(key, for: .lookups)) != nil,
+            let key = keys.known(secret),
+            (try? RequestAuthenticator.check(key, for: Contract.Operation.lookup.scopes)) != nil,
             key.covers(bundleID)
         else { return nil }
         if parts.count == 5 {

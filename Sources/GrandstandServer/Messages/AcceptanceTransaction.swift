@@ -24,7 +24,7 @@ struct AcceptanceTransaction: Sendable {
             let results = items.map { item in
                 Result { () throws(Problem) in try acceptance.accept(item.intake, at: item.at) }
             }
-            if !acceptance.occurrences.isEmpty { Database.ends?.add(acceptance.occurrences) }
+            WebhookNews.note(acceptance.occurrences, at: now)
             return (results, acceptance)
         } closing: { _, acceptance in
             let statements = Outbox.statements(acceptance)

@@ -33,8 +33,8 @@ struct Composer: Sendable {
     ///   - outcome: what a state would come to.
     ///   - asksForEnd: whether the user wants to send an end and has to confirm the end.
     init(
-        _ event: Contract.Event, _ message: MessageForm, newest: String? = nil, faults: [APIProblem.Fault] = [],
-        refusal: APIProblem? = nil, preview: PreviewReading? = nil, outcome: String? = nil, asksForEnd: Bool = false
+        _ event: Contract.Event, _ message: MessageForm, newest: String? = nil, refusal: Problem? = nil,
+        preview: PreviewReading? = nil, outcome: String? = nil, asksForEnd: Bool = false
     ) {
         let key = event.eventKey
         eventHref = ConsolePath.event(key)
@@ -52,8 +52,8 @@ struct Composer: Sendable {
         let names = Set(audiences.compactMap(\.variant)).sorted()
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
         moreInputs = message.moreInputs
-        saysMore = message.ofMessages.dropFirst(2).contains { !$0.value.isEmpty }
-        self.refusal = FormRefusal(refusal, faults, nothing: "Nothing was sent.")
+        saysMore = MessageForm.ofMessages.dropFirst(2).contains { !message[$0].isEmpty }
+        self.refusal = refusal.map { FormRefusal($0, nothing: "Nothing was sent.") }
         self.preview = preview
         verdict = [outcome, Self.verdict(self.refusal, preview)].compactMap(\.self).joined(separator: ". ")
         question = asksForEnd ? Self.question(event, message) : nil
@@ -83,7 +83,7 @@ struct Composer: Sendable {
 
 /// The result of checking the form, without the rest of the page. A page's script asks for it while somebody types.
 struct MessageCheck: ConsolePage {
-    var template: TemplateName { .check }
+    var template: String { "check" }
     let title = "Check"
     let composer: Composer
 }

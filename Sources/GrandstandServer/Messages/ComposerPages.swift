@@ -38,29 +38,26 @@ struct ComposerPages: PageGroup {
             return try await shown(composer, status, submission.visit)
         }
         let key = event.eventKey
-        let (body, faults) = form.body()
-        guard faults.isEmpty else {
-            return try await shown(Composer(event, form, faults: faults), 422, submission.visit)
-        }
         let accepted: Contract.Broadcast
         do {
+            let body = try form.body()
             if form.isState {
                 let report = try StateReport(body: try JSONValue(parsing: body))
                 let told = try await api.tell(report, of: key, try submission.visit.caller(of: .putState))
                 let done = "\((told?.outcome ?? .unchanged).words)."
-                return .done(
+                return .elsewhere(
                     ConsolePath.composer(key), notice: ([done] + (told?.warnings ?? [])).joined(separator: " "))
             }
             let call = PageCall(operation: .broadcast, parameters: submission.visit.parameters, body: body)
             accepted = try await submission.call(call).object.decode()
         } catch {
-            guard let refusal = APIProblem(error) else { throw error }
+            guard let refusal = Problem(shown: error) else { throw error }
             return try await shown(Composer(event, form, refusal: refusal), refusal.status, submission.visit)
         }
         let done =
             accepted.state == .scheduled
             ? "It waits for its time." : form.isEnd ? "The end is on its way." : "The composed message is on its way."
-        return .done(ConsolePath.composer(key), notice: ([done] + accepted.warnings).joined(separator: " "))
+        return .elsewhere(ConsolePath.composer(key), notice: ([done] + accepted.warnings).joined(separator: " "))
     }
 
     /// Returns the effect of the message with the status 200. If the message would be refused, returns the reason with
@@ -68,22 +65,21 @@ struct ComposerPages: PageGroup {
     private func look(
         _ submission: Submission, _ event: Contract.Event, _ form: MessageForm, asksForEnd: Bool = false
     ) async throws -> (Composer, status: Int) {
-        let (body, faults) = form.body()
-        guard faults.isEmpty else { return (Composer(event, form, faults: faults), 422) }
         do {
+            let body = try JSONValue(parsing: try form.body())
             if form.isState {
-                let report = try StateReport(body: try JSONValue(parsing: body))
+                let report = try StateReport(body: body)
                 let (state, preview) = try await api.preview(
                     report, of: event.eventKey, submission.visit.caller(of: .previewState))
                 let reading = preview.map(PreviewReading.init)
                 return (Composer(event, form, preview: reading, outcome: state.outcome.words), 200)
             }
-            let request = try BroadcastRequest(body: try JSONValue(parsing: body))
+            let request = try BroadcastRequest(body: body)
             let preview = try await api.preview(
                 request, for: event.eventKey, submission.visit.caller(of: .previewBroadcast))
             return (Composer(event, form, preview: PreviewReading(preview), asksForEnd: asksForEnd), 200)
         } catch {
-            guard let refusal = APIProblem(error) else { throw error }
+            guard let refusal = Problem(shown: error) else { throw error }
             return (Composer(event, form, refusal: refusal), refusal.status)
         }
     }
@@ -91,7 +87,7 @@ struct ComposerPages: PageGroup {
     /// The page of the event, with the form as it was typed.
     private func shown(_ composer: Composer, _ status: Int, _ visit: Visit) async throws -> PageRoute.Answer {
         let page = EventDetail(try await reader.contents(visit), visit, composer: composer)
-        return status == 200 ? .page(page) : .refused(page, status: status)
+        return .page(page, status: status)
     }
 }
 

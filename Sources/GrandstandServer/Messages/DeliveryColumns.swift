@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
 /// A row of the table `deliveries`. Only this file lists its columns. Other files name single columns in their SQL.
@@ -46,7 +47,7 @@ struct DeliveryRow {
             .init("content_sent") { $0.message.contentSent },
             .init("content_bytes") { $0.message.contentBytes },
             .init("alert_bytes") { $0.message.alertBytes },
-            .init("fan_out", "json") { $0.message.fanOut.map(FanOutText.text) },
+            .init("fan_out", "json") { $0.message.fanOut.map { BroadcastRows.text(JSONWriter.text($0)) } },
         ])
 
     /// The statement that reads messages, in order; `message(_:)` reads its rows.
@@ -81,6 +82,13 @@ struct DeliveryRow {
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
             contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
             contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
-            alertBytes: try row.decode("alert_bytes"), fanOut: try FanOutText.fanOut(row))
+            alertBytes: try row.decode("alert_bytes"), fanOut: try row.fanOut())
+    }
+}
+
+extension PostgresRow {
+    /// Reads the column `fan_out`: how far a crowd's message has got; `nil`: it has not begun, or is for a channel.
+    func fanOut() throws -> FanOut? {
+        try decode(PostgresJSON?.self, "fan_out").map { try JSONValue(decoding: $0.bytes).decode() }
     }
 }

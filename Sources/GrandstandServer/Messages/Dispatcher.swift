@@ -3,13 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// Claims due lanes of one environment, sends the first message of each lane to APNs, and records the results. The
 /// dispatcher finds work in the database, so any number of processes can work together. A problem with the host of the
 /// other environment does not affect this dispatcher.
-final class Dispatcher: Service {
+final class Dispatcher: Sendable {
     struct Settings: Sendable {
         /// The maximum number of requests to Apple at a time. About 100 requests for each connection keep the windows
         /// of the connection full (docs/internals/http2.md).
@@ -119,10 +118,9 @@ final class Dispatcher: Service {
         // at the next due time costs less than another claim.
         let isFull = claimed.count == admitted
         return Round(work: claimed) { [self] in
-            guard !isFull else { return .now }
+            guard !isFull else { return .distantPast }
             let due = try await outbox.nextDue(in: environment, limits: limits)
-            guard let next = [rates.nextToken(at: at), due].compactMap(\.self).min() else { return .whenRung }
-            return !claimed.isEmpty && next <= now() ? .now : .at(next)
+            return [rates.nextToken(at: at), due].compactMap(\.self).min()
         }
     }
 

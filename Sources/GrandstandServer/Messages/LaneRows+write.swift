@@ -39,17 +39,16 @@ extension LaneRows {
 
     /// Notes messages that got their final state since the lanes were loaded, including new messages.
     private static func noteEnded(_ lanes: [Lane], loaded: [Lane], at now: Date) {
-        guard let ends = Database.ends else { return }
-        var broadcasts: Set<UUID> = []
+        var (occurrences, broadcasts): ([Occurrence], Set<UUID>) = ([], [])
         for (lane, before) in zip(lanes, loaded) {
             let ended = lane.messages.enumerated().filter { index, message in
                 message.state.isSettled
                     && (!before.messages.indices.contains(index) || !before.messages[index].state.isSettled)
             }.map(\.element)
-            ends.add(ended.map { .settled(lane.audience.environment, $0.state, reason: $0.reason) })
+            occurrences += ended.map { .settled(lane.audience.environment, $0.state, reason: $0.reason) }
             broadcasts.formUnion(ended.map(\.broadcast))
         }
-        if !broadcasts.isEmpty { WebhookNews.note(broadcasts: broadcasts, at: now) }
+        WebhookNews.note(occurrences, broadcasts: broadcasts, at: now)
     }
 
     /// Locks lanes, changes them and writes them back, as a part of a larger transaction.

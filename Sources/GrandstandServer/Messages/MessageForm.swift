@@ -10,20 +10,24 @@ struct MessageForm: Sendable, Equatable {
     var isEnd = false
     /// Whether it is a state, as a feed reports it, and not a composed message.
     var isState = false
-    var contentState = ""
-    var alertTitle = ""
-    var alertBody = ""
-    /// The whole alert as JSON, instead of title and body.
-    var alert = ""
-    var byVariant = ""
+    /// What was typed, by the field's name: JSON in `contentState`, `byVariant` and `alert`, which is the whole alert
+    /// instead of title and body.
+    private(set) var values = Dictionary(
+        uniqueKeysWithValues: (["contentState", "byVariant"] + ofMessages).map { ($0, "") })
     /// The chosen audiences, as `AudienceChoice.value`; empty: all.
     var audiences: [String] = []
-    var priority = ""
-    var expiresIn = ""
-    var staleDate = ""
-    var dismissalDate = ""
-    var sendAt = ""
-    var relevanceScore = ""
+
+    subscript(name: String) -> String {
+        get { values[name] ?? "" }
+        set { values[name] = newValue }
+    }
+
+    /// The fields that a state does not have: first those that the page always shows, then those of its collapsed
+    /// section.
+    static let ofMessages = [
+        "alertTitle", "alertBody", "sendAt", "staleDate", "dismissalDate", "expiresIn", "priority", "relevanceScore",
+        "alert",
+    ]
 
     init() {}
 
@@ -31,48 +35,38 @@ struct MessageForm: Sendable, Equatable {
     init(_ fields: FormFields) {
         isEnd = fields["event"] == "end"
         isState = fields["event"] == "state"
-        contentState = fields.json("contentState")
-        alertTitle = fields.text("alertTitle")
-        alertBody = fields.text("alertBody")
-        alert = fields.json("alert")
-        byVariant = fields.json("byVariant")
+        for name in values.keys { self[name] = fields.text(name) }
+        for name in ["contentState", "alert", "byVariant"] { self[name] = ReadableJSON.escaped(self[name]) }
         audiences = fields.all("audience")
-        priority = fields["priority"] ?? ""
-        expiresIn = fields["expiresIn"] ?? ""
-        staleDate = fields["staleDate"] ?? ""
-        dismissalDate = fields["dismissalDate"] ?? ""
-        sendAt = fields["sendAt"] ?? ""
-        relevanceScore = fields["relevanceScore"] ?? ""
         spellAlertOut()
     }
 
     /// A page shows control characters and characters that change the text's direction as their code points. If title
     /// or body has such a character, the alert is kept as JSON, which escapes it.
     private mutating func spellAlertOut() {
-        guard alert.isEmpty, (alertTitle + alertBody).unicodeScalars.contains(where: HTMLText.isDeceptive) else {
-            return
-        }
-        var faults: [Fault] = []
-        alert = alertJSON(&faults).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
-        (alertTitle, alertBody) = ("", "")
+        let words = self["alertTitle"] + self["alertBody"]
+        guard self["alert"].isEmpty, words.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return }
+        var faults: [FieldError] = []
+        self["alert"] = alertJSON(&faults).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
+        (self["alertTitle"], self["alertBody"]) = ("", "")
     }
 
     /// Prefills the form: with the contents of a message, or with all of a message that is to be sent again.
     init(_ message: Contract.BroadcastDraft, isWhole: Bool, now: Date) {
-        contentState = message.contentState.map(Self.text) ?? ""
+        self["contentState"] = message.contentState.map(Self.text) ?? ""
         let own = (message.byVariant ?? [:]).mapValues {
             Contract.VariantContent(contentState: $0.contentState, alert: isWhole ? $0.alert : nil)
         }.filter { $0.value.contentState != nil || $0.value.alert != nil }
-        byVariant = own.isEmpty ? "" : Self.text(RawJSON(writing: own))
+        self["byVariant"] = own.isEmpty ? "" : Self.text(RawJSON(writing: own))
         guard isWhole else { return }
         isEnd = message.event == .end
         read(alert: message.alert.map { Array($0.bytes) })
         audiences = (message.audiences ?? []).map(AudienceChoice.value)
-        priority = message.priority.map(String.init) ?? ""
-        expiresIn = message.expiresIn.map(String.init) ?? ""
-        staleDate = Self.text(message.staleDate, after: now)
-        dismissalDate = Self.text(message.dismissalDate, after: now)
-        relevanceScore = message.relevanceScore?.description ?? ""
+        self["priority"] = message.priority.map(String.init) ?? ""
+        self["expiresIn"] = message.expiresIn.map(String.init) ?? ""
+        self["staleDate"] = Self.text(message.staleDate, after: now)
+        self["dismissalDate"] = Self.text(message.dismissalDate, after: now)
+        self["relevanceScore"] = message.relevanceScore?.description ?? ""
     }
 
     private static func text(_ json: RawJSON) -> String { ReadableJSON.text(Array(json.bytes), maximumBytes: .max) }
@@ -83,13 +77,10 @@ struct MessageForm: Sendable, Equatable {
         guard case .object(let members)? = (try? JSONValue(parsing: bytes))?.kind,
             members.allSatisfy({ ["title", "body"].contains($0.name) && $0.value.string != nil })
         else {
-            alert = ReadableJSON.text(bytes, maximumBytes: .max)
+            self["alert"] = ReadableJSON.text(bytes, maximumBytes: .max)
             return
         }
-        for member in members {
-            if member.name == "title" { alertTitle = member.value.string ?? "" }
-            if member.name == "body" { alertBody = member.value.string ?? "" }
-        }
+        for member in members { self[member.name == "title" ? "alertTitle" : "alertBody"] = member.value.string ?? "" }
         spellAlertOut()
     }
 
@@ -100,100 +91,92 @@ struct MessageForm: Sendable, Equatable {
 
     // MARK: The API's body
 
-    typealias Fault = APIProblem.Fault
-
-    /// The body of `POST /v1/events/{key}/broadcasts`, or for a state of `PUT /v1/events/{key}/state`, and the faults
-    /// that keep a field out of it.
-    func body() -> (bytes: [UInt8], faults: [Fault]) {
-        var faults: [Fault] = []
-        var json = JSONWriter()
-        json.object { object in
+    /// The body of `POST /v1/events/{key}/broadcasts`, or for a state of `PUT /v1/events/{key}/state`.
+    ///
+    /// - Throws: `invalid-request` with the fields that cannot be written into it.
+    func body() throws(Problem) -> [UInt8] {
+        var faults: [FieldError] = []
+        let bytes = JSONWriter.text { object in
             if isState {
-                for (field, text) in ofMessages where !text.isEmpty {
-                    faults.append(Fault(pointer: field, detail: "A state has none. Choose Composed message."))
+                for field in Self.ofMessages where !self[field].isEmpty {
+                    faults.append(FieldError(pointer: field, detail: "A state has none. Choose Composed message."))
                 }
             } else {
                 object.member("event", isEnd ? "end" : "update")
             }
-            if let value = Self.json(contentState, "contentState", &faults) {
-                object.member("contentState", raw: value)
+            func write(_ name: String, _ value: [UInt8]?) {
+                guard let value else { return }
+                object.name(dynamic: name)
+                object.raw(value)
             }
-            if let value = alertJSON(&faults) { object.member("alert", raw: value) }
-            if let value = Self.json(byVariant, "byVariant", &faults) { object.member("byVariant", raw: value) }
+            write("contentState", json("contentState", &faults))
+            write("alert", alertJSON(&faults))
+            write("byVariant", json("byVariant", &faults))
             if !audiences.isEmpty {
                 object.name("audiences")
                 object.array(audiences) { writer, choice in writer.raw(AudienceChoice.json(choice)) }
             }
-            if let value = Self.number(priority, "priority", &faults) { object.member("priority", raw: value) }
-            if let value = Self.number(expiresIn, "expiresIn", &faults) { object.member("expiresIn", raw: value) }
-            if !staleDate.isEmpty { object.member("staleDate", FormTime.utc(staleDate)) }
-            if !dismissalDate.isEmpty { object.member("dismissalDate", FormTime.utc(dismissalDate)) }
-            if !sendAt.isEmpty { object.member("sendAt", FormTime.utc(sendAt)) }
-            if let value = Self.number(relevanceScore, "relevanceScore", &faults) {
-                object.member("relevanceScore", raw: value)
+            for name in ["priority", "expiresIn"] { write(name, number(name, &faults)) }
+            for name in ["staleDate", "dismissalDate", "sendAt"] where !self[name].isEmpty {
+                write(name, Array(JSONText.quoted(FormTime.utc(self[name])).utf8))
             }
+            write("relevanceScore", number("relevanceScore", &faults))
         }
-        return (json.bytes, faults)
-    }
-
-    /// The fields that a state does not have, with their texts: first those that the page always shows, then those of
-    /// its collapsed section.
-    var ofMessages: KeyValuePairs<String, String> {
-        [
-            "alertTitle": alertTitle, "alertBody": alertBody, "sendAt": sendAt, "staleDate": staleDate,
-            "dismissalDate": dismissalDate, "expiresIn": expiresIn, "priority": priority,
-            "relevanceScore": relevanceScore, "alert": alert,
-        ]
+        guard faults.isEmpty else { throw FormRefusal.problem(faults) }
+        return bytes
     }
 
     /// The fields of one line that the page shows in its collapsed section.
     var moreInputs: [FormInput] {
         var priorities = FormInput(name: "priority", label: "Priority", isRequired: true)
-        (priorities.isSelect, priorities.choices) = (true, Choice.priorities(chosen: priority))
+        (priorities.isSelect, priorities.choices) = (true, Choice.priorities(chosen: self["priority"]))
+        func line(_ name: String, _ label: String, isTime: Bool = false) -> FormInput {
+            .line(name, label, self[name], isTime: isTime)
+        }
         return [
-            .line("sendAt", "Send at", sendAt, isTime: true),
-            .line("staleDate", "Out of date from", staleDate, isTime: true),
-            .line("dismissalDate", "Remove the ended activity at", dismissalDate, isTime: true),
-            .line("expiresIn", "Worth sending for (seconds)", expiresIn), priorities,
-            .line("relevanceScore", "relevanceScore", relevanceScore),
+            line("sendAt", "Send at", isTime: true), line("staleDate", "Out of date from", isTime: true),
+            line("dismissalDate", "Remove the ended activity at", isTime: true),
+            line("expiresIn", "Worth sending for (seconds)"), priorities, line("relevanceScore", "relevanceScore"),
         ]
     }
 
-    private func alertJSON(_ faults: inout [Fault]) -> [UInt8]? {
-        guard alert.isEmpty else {
-            if !alertTitle.isEmpty || !alertBody.isEmpty {
+    private func alertJSON(_ faults: inout [FieldError]) -> [UInt8]? {
+        let parts = [("title", self["alertTitle"]), ("body", self["alertBody"])].filter { !$0.1.isEmpty }
+        guard self["alert"].isEmpty else {
+            if !parts.isEmpty {
                 faults.append(
-                    Fault(pointer: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
+                    FieldError(pointer: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
             }
-            return Self.json(alert, "alert", &faults)
+            return json("alert", &faults)
         }
-        guard !alertTitle.isEmpty || !alertBody.isEmpty else { return nil }
-        var json = JSONWriter()
-        json.object { object in
-            if !alertTitle.isEmpty { object.member("title", alertTitle) }
-            if !alertBody.isEmpty { object.member("body", alertBody) }
+        guard !parts.isEmpty else { return nil }
+        return JSONWriter.text { object in
+            for (name, text) in parts {
+                object.name(dynamic: name)
+                object.string(text)
+            }
         }
-        return json.bytes
     }
 
     /// The JSON that was typed into a field. Text that is not JSON is a fault.
-    private static func json(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
-        guard !text.isEmpty else { return nil }
+    private func json(_ field: String, _ faults: inout [FieldError]) -> [UInt8]? {
+        guard !self[field].isEmpty else { return nil }
         do throws(Problem) {
             // White space is removed, because it would count against Apple's size limit.
-            return try JSONValue(parsing: Array(text.utf8), refusesHugeNumbers: true).compact
+            return try JSONValue(parsing: Array(self[field].utf8), refusesHugeNumbers: true).compact
         } catch {
-            faults.append(Fault(pointer: field, detail: error.detail))
+            faults.append(FieldError(pointer: field, detail: error.detail))
             return nil
         }
     }
 
     /// The number that was typed, as JSON without quotes.
-    private static func number(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
+    private func number(_ field: String, _ faults: inout [FieldError]) -> [UInt8]? {
+        let text = self[field]
         guard !text.isEmpty else { return nil }
         guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value.kind else {
             faults.append(
-                Fault(
+                FieldError(
                     pointer: field,
                     detail: "\(field) is \(JSONText.quoted(String(text.prefix(50)))): a number was expected."))
             return nil
@@ -257,12 +240,10 @@ enum AudienceChoice {
     /// The API's audience selector for a chosen value.
     static func json(_ value: String) -> [UInt8] {
         let parts = value.split(separator: " ", maxSplits: 2).map(String.init)
-        var json = JSONWriter()
-        json.object { object in
+        return JSONWriter.text { object in
             object.member("bundleId", parts.first ?? "")
             object.member("environment", parts.count > 1 ? parts[1] : "")
             if parts.count > 2 { object.member("variant", parts[2]) }
         }
-        return json.bytes
     }
 }

@@ -224,7 +224,7 @@ struct Outbox: Sendable {
             if delivery.kind == .tokens {
                 // A message that has not begun, because it waits for its lane's interval, still has the whole crowd to
                 // reach.
-                let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
+                let fanOut = try row.fanOut() ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
                 delivery.counts = Contract.TokenCounts(fanOut, delivery.state)
             }
             deliveries[try row.decode("broadcast_id"), default: []].append(delivery)

@@ -41,7 +41,7 @@ extension ChannelStore {
                 fullSince: try row.decode("full_since"), isKeyMissing: try row.decode("is_key_missing"),
                 unacceptedSince: unacceptedSince,
                 isNothingAccepted: unacceptedSince.map { now.timeIntervalSince($0) >= Quota.patience } ?? false,
-                throttles: throttles[app] ?? [], devices: try InstallationRows.account(row))
+                throttles: throttles[app] ?? [], devices: try DeviceAccount(row))
         }
     }
 
@@ -60,7 +60,7 @@ extension ChannelStore {
             coalesce(d.installations, 0) as installations, coalesce(d.created, 0) as created,
             coalesce(d.created_before, 0) as created_before
         from apps a join app_environments ae using (bundle_id)
-        left join lateral (\(InstallationRows.account("array[ae.id]", at: now))) d on true
+        left join lateral (\(DeviceAccount.load("array[ae.id]", at: now))) d on true
         order by a.bundle_id, ae.environment
         """
     }
@@ -134,7 +134,7 @@ private struct Tally {
         let state: Channel.State = try row.word("state")
         byState[state, default: 0] += 1
         if state.countsAgainstQuota { byStoragePolicy[try row.word("storage_policy"), default: 0] += 1 }
-        var span = Forecast.Span(opensAt: now, closesAt: nil, isHeld: state.countsAgainstQuota)
+        var span = Forecast.Span.open(isHeld: state.countsAgainstQuota, now: now)
         switch (state, try Self.course(row)) {
         case (.deleted, _): return
         case (.deleting, _): span.closesAt = try row.decode(Date?.self, "next_attempt_at") ?? now
@@ -161,10 +161,6 @@ private struct Tally {
 
     /// - Returns: `nil` for a channel without an event.
     private static func course(_ row: PostgresRow) throws -> ChannelTenure.Course? {
-        guard let createdAt = try row.decode(Date?.self, "event_created_at") else { return nil }
-        return ChannelTenure.Course(
-            createdAt: createdAt, channelsOpenAt: try row.decode("channels_open_at"),
-            startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-            lastMessageAt: try row.decode("last_message_at"), overAt: try row.decode("over_at"))
+        try row.decode(Date?.self, "event_created_at") == nil ? nil : try row.read()
     }
 }

@@ -5,7 +5,7 @@ internal import GrandstandContract
 
 /// How much of an app's channel limit is used in one environment: what `Contract.Quota` is computed from, and what alarms
 /// and plots need besides.
-package struct Quota: Sendable, Hashable {
+package struct Quota: Sendable {
     var bundleID: BundleID
     var environment: APNsEnvironment
     var limit: Int
@@ -14,7 +14,7 @@ package struct Quota: Sendable, Hashable {
     var byStoragePolicy: [StoragePolicy: Int]
     var forecast: Forecast
     /// The forecast number of channels in the next thirty days.
-    var course: [Forecast.Point] = []
+    var course: [(at: Date, count: Int)] = []
     /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
     var apple: Contract.AppleCount?
     /// Channels in Apple's list that our ledger does not know. They count against Apple's limit of 10,000 channels, but

@@ -7,23 +7,13 @@ internal import JSON
 /// A drawing and a table of an app's channel places in one environment: the past, now, the forecast from declared
 /// events, and the limit. The plot is a pure function of the values that `init` gets.
 struct QuotaPlot: Sendable {
-    /// Samples in a row without a gap.
-    struct Line: Sendable {
-        /// `x,y x,y …`
-        let points: String
-    }
-
     /// The ID of the drawing's title element.
     let id: String
     let heading: String
     let summary: String
-    let width = QuotaPlot.width
-    let height = QuotaPlot.height
-    let left = QuotaPlot.left
-    let right = QuotaPlot.width - 8
-    let bottom = QuotaPlot.height - 24
-    let history: [Line]
-    let forecast: Line
+    /// `x,y x,y …` of samples in a row without a gap.
+    let history: [String]
+    let forecast: String
     let nowX: Int
     /// The position of the limit's line; `nil`: the limit is so far above the curve that a line for the limit would
     /// make the curve flat. In this case, the legend names the limit.
@@ -34,6 +24,7 @@ struct QuotaPlot: Sendable {
     /// The numbers of the drawing as a table.
     let numbers: Table
 
+    // The template has these sizes, too.
     private static let width = 720
     private static let height = 220
     private static let left = 48
@@ -50,7 +41,7 @@ struct QuotaPlot: Sendable {
         let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
         let coming: [Point] =
             [(at: now, count: taken)]
-            + quota.course.filter { $0.at > now && $0.at <= to }.map { (at: $0.at, count: $0.count) }
+            + quota.course.filter { $0.at > now && $0.at <= to }
         let most = max(1, (past + coming).map(\.count).max() ?? 1)
         let limit = quota.capacity
         let isLimitNear = limit <= 4 * most
@@ -68,11 +59,9 @@ struct QuotaPlot: Sendable {
         limitText = Wording.number(limit)
         limitY = isLimitNear ? y(limit) : nil
         nowX = x(now)
-        history = Self.runs(past, gap: Double(step) * 1.5).map { run in
-            Line(points: run.map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " "))
-        }
-        forecast = Line(
-            points: Self.stairs(coming, until: to).map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " "))
+        func line(_ points: [Point]) -> String { points.map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " ") }
+        history = Self.runs(past, gap: Double(step) * 1.5).map(line)
+        forecast = line(Self.stairs(coming, until: to))
         valueTicks = [0, top / 2, top].map { PlotTick(position: y($0), text: Wording.number($0), iso: nil) }
         timeTicks = [-0.75, -0.25, 0.25, 0.75].map { share in
             let at = now.addingTimeInterval(share * span)

@@ -48,10 +48,9 @@ struct ReportedStart {
         select \(AudienceColumns.all(of: "u", as: "audience_")), ae.id as app, \(StartStanding.columns), r.id as run,
             coalesce(s.asked_by, s.declared_by) as started_by,
             r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.too_old, r.disabled,
-            r.without_token, coalesce(r.too_late, 0) as too_late, coalesce(cardinality(r.noted), 0) as under_way,
-            r.id is null or r.closed_at is not null or not r.is_swept or r.restart_after is not null
-                or cardinality(r.noted) > 0
-                or \(StartStore.headOfQueue) is not null as is_left,
+            r.without_token, coalesce(r.too_late, 0) as too_late, w.under_way,
+            r.id is null or r.closed_at is not null or r.cursor is not null or r.restart_after is not null
+                or w.under_way > 0 or \(StartStore.firstPending) is not null as is_left,
             coalesce(r.passed_over, '{}') as passed_over
         from (select * from events where key = \(key.rawValue)) e
         join event_starts s on s.event_key = e.key
@@ -60,7 +59,8 @@ struct ReportedStart {
         join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
         cross join lateral (\(AudienceColumns.selected(of: "e.key", in: "ae", by: "s.audiences"))) u
         \(StartStanding.joins)
-        left join fan_outs r on r.event_key = e.key and r.app = ae.id and r.policy = 'start'
+        left join start_runs r on r.event_key = e.key and r.app = ae.id
+        cross join lateral (select count(*) as under_way from starts where run = r.id and state = 'sending') w
         order by u.position
         """
     }

@@ -112,8 +112,7 @@ extension StartStore {
     /// Makes the open runs of an event due now.
     static func makeDue(_ key: EventKey, now: Date) -> PostgresQuery {
         """
-        update fan_outs set due_at = \(now)
-        where event_key = \(key.rawValue) and policy = 'start' and closed_at is null
+        update start_runs set due_at = \(now) where event_key = \(key.rawValue) and closed_at is null
         """
     }
 }

@@ -5,9 +5,8 @@ internal import Postgres
 
 extension StartStore {
     /// Opens the runs whose time has come. Then leases due runs of an environment, closes leased runs whose time is
-    /// over, and takes the next shard of each other leased run. First come the followers in order of their
-    /// installations, then late followers and pushes to be tried again. The returned shards are already recorded as
-    /// under way.
+    /// over, and takes the starts of each other leased run that have been due for the longest. The returned shards are
+    /// already recorded as under way.
     func claim(_ claim: ShardClaim) async throws -> [StartShard] {
         var claim = claim
         claim.at = claim.at.inMicroseconds
@@ -41,20 +40,19 @@ extension StartStore {
         }
     }
 
-    /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first
-    /// member of its queue is due. A run that another replica has leased is skipped. If this replica has leased a run
-    /// but does not hold it (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased
-    /// it was lost.
+    /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first of its
+    /// starts is due. A run that another replica has leased is skipped. If this replica has leased a run but does not
+    /// hold it (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased it was lost.
     private static func lockDue(_ claim: ShardClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
-            select r.id from fan_outs r
+            select r.id from start_runs r
             where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
                 and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost))
                 and (select environment from app_environments
                     where id = r.app and bundle_id <> all(\(claim.avoiding.map(\.rawValue))))
                     = \(claim.environment.rawValue)::environment
-                and (r.due_at <= \(claim.at) or \(headOfQueue) <= \(claim.at) or \(isLost))
+                and (r.due_at <= \(claim.at) or \(nextStart) <= \(claim.at) or \(isLost))
             order by r.due_at limit 1 for no key update skip locked
             """
     }
@@ -62,20 +60,20 @@ extension StartStore {
     private static func turn(
         of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
-        if !run.noted.isEmpty {
+        if run.leasedBy != nil {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
             try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
         }
         switch run.audiences.turn(at: claim.at) {
         case .close:
-            try await connection.pipeline(close(run, claim))
+            try await connection.pipeline([inherit(run.id), close(run, claim)])
             return run.closing(at: claim.at)
         case .wait(let date):
-            try await connection.query(idle(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
+            try await connection.query(rest(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
             return nil
         case .send where run.isClosed:
             // The window is open again, because a message came after hours without one. `open` opens the run.
-            try await connection.pipeline([reopen(run, now: claim.at), idle(run, until: later(than: claim.at))])
+            try await connection.pipeline([reopen(run, now: claim.at), rest(run, until: later(than: claim.at))])
             return nil
         case .send(let pushes): return try await send(pushes, of: run, claim, on: connection)
         }
@@ -87,7 +85,7 @@ extension StartStore {
         """
         update event_starts set opens_at = \(now) where event_key = any(array(
             select event_key from event_starts
-            where event_key = (select event_key from fan_outs where id = \(run.id)) and stopped_at is null
+            where event_key = (select event_key from start_runs where id = \(run.id)) and stopped_at is null
             for no key update skip locked))
         """
     }
@@ -99,16 +97,17 @@ extension StartStore {
         _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
         var run = run
-        run.resume(pushes)
+        try await enlistNext(&run, claim, on: connection)
         // Broadcasts are locked in a fixed order, so that no two transactions deadlock.
         let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
             .sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
             // The broadcast whose content a push would show has just been withdrawn. The run is due again after
             // `StartStanding.patience`.
-            try await connection.query(idle(run, until: later(than: claim.at)))
+            try await connection.query(rest(run, until: later(than: claim.at)))
             return nil
         }
+        if run.resume(pushes) { try await connection.query(resume(run, now: claim.at)) }
         try await restart(&run, pushes, claim, on: connection)
         var shard = run.shard(pushes)
         shard.members = try await nextMembers(of: &run, pushes, shard, claim, on: connection)
@@ -116,11 +115,11 @@ extension StartStore {
             let sent = Set(shard.members.map(\.push))
             let shown = Set(pushes.places.lazy.filter { $0.push.map(sent.contains) ?? false }.compactMap(\.content))
             try await connection.pipeline(
-                [note(run, shard, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
+                [lease(run, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
             return shard
         }
         let next = run.passedOver.isEmpty ? nextLook(until: shard.until, now: claim.at) : later(than: claim.at)
-        let isDone = run.isSwept && run.restartAfter == nil
+        let isDone = run.cursor == nil && run.restartAfter == nil
         try await connection.query(idle(run, until: isDone ? next : claim.at))
         if isDone { try await connection.query(finish(run.id, now: claim.at)) }
         return nil
@@ -132,86 +131,85 @@ extension StartStore {
     /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// Sets the installations of the last shard to `unknown`. The replica that sent their pushes has died, so nobody
-    /// knows whether these installations got a start.
+    /// Sets the starts of the last shard to `unknown`. The replica that sent their pushes has died, so nobody knows
+    /// whether these installations got a start.
     private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with lost as (
-            insert into starts (run, installation, state, reason, at)
-            select \(run.id), n, 'unknown', 'the replica that waited for the answer died', \(now)
-            from unnest(\(run.noted)) n order by n on conflict do nothing
-        )
-        update fan_outs set noted = '{}', leased_by = null, leased_until = null,
-            started_at = coalesce(started_at, \(now)), rate_from = coalesce(rate_from, \(now)),
-            rate_answered = rate_answered + case when rate_until is null then \(run.noted.count) else 0 end
-        where id = \(run.id)
+            update starts set state = 'unknown', reason = 'the replica that waited for the answer died'
+            where run = \(run.id) and state = 'sending' returning 1
+        ), counted as (select count(*) as n from lost)
+        update start_runs set leased_by = null, leased_until = null,
+            started_at = case when n > 0 then coalesce(started_at, \(now)) else started_at end,
+            rate_from = case when n > 0 then coalesce(rate_from, \(now)) else rate_from end,
+            rate_answered = rate_answered + case when rate_until is null then n else 0 end
+        from counted where id = \(run.id)
         """
     }
 
-    /// Puts the installations of the last shard back into the queue. The answer to the commit that leased the shard
-    /// never reached this replica, so nothing was sent to them.
+    /// Makes the starts of the last shard pending again. The answer to the commit that leased the shard never reached
+    /// this replica, so nothing was sent to them.
     private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with unsent as (
-            insert into fan_out_queue (run, member, due_at)
-            select \(run.id), n, \(now) from unnest(\(run.noted)) n order by n on conflict do nothing
+            update starts set state = 'pending', due_at = \(now) where run = \(run.id) and state = 'sending'
         )
-        update fan_outs set noted = '{}', leased_by = null, leased_until = null where id = \(run.id)
+        update start_runs set leased_by = null, leased_until = null where id = \(run.id)
         """
     }
 
-    private static func idle(_ run: StartRun, until date: Date) -> PostgresQuery {
+    /// Makes the followers due whose audiences could not start before.
+    private static func resume(_ run: StartRun, now: Date) -> PostgresQuery {
+        "update starts set due_at = \(now) where run = \(run.id) and state = 'pending' and due_at is null"
+    }
+
+    private static func idle(_ run: StartRun, until date: Date, rests: Bool = false) -> PostgresQuery {
         """
-        update fan_outs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date), \(progress(run))
+        update start_runs set leased_by = null, leased_until = null, due_at = \(date), rests = \(rests),
+            \(progress(run))
         where id = \(run.id)
         """
     }
 
-    private static func note(_ run: StartRun, _ shard: StartShard, _ claim: ShardClaim) -> PostgresQuery {
+    /// Lets a run wait that cannot send now, whatever starts are due.
+    private static func rest(_ run: StartRun, until date: Date) -> PostgresQuery { idle(run, until: date, rests: true) }
+
+    private static func lease(_ run: StartRun, _ claim: ShardClaim) -> PostgresQuery {
         """
-        update fan_outs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
-            leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null, \(progress(run))
+        update start_runs set leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), leases = leases + 1,
+            due_at = \(claim.leasedUntil), rests = false, finished_at = null, \(progress(run))
         where id = \(run.id)
         """
     }
 
-    /// The columns that record how far a run has read its followers (`cursor`, `is_swept`, `passed_over`) and the
-    /// activities to restart (`restart_after`).
+    /// The columns that record how far a run has read its followers (`cursor`, `passed_over`) and the activities to
+    /// restart (`restart_after`).
     private static func progress(_ run: StartRun) -> PostgresQuery {
         """
-        cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted()),
-            restart_after = \(run.restartAfter)
+        cursor = \(run.cursor), passed_over = \(run.passedOver.sorted()), restart_after = \(run.restartAfter)
         """
     }
 
     /// If nothing is left to send, records that.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
-        update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
+        update start_runs r set finished_at = coalesce(r.finished_at, \(now)),
             rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
-        where r.id = \(run) and r.is_swept and r.passed_over = '{}' and r.restart_after is null and \(headOfQueue) is null
+        where r.id = \(run) and r.cursor is null and r.passed_over = '{}' and r.restart_after is null
+            and \(firstPending) is null
         """
     }
 
-    /// Closes a run: no more starts are sent. Followers without a start are counted later, under a lease and without
-    /// the lock on the run's row, because there may be a million followers. If the replica that counts dies, another
-    /// replica counts again.
-    private static func close(_ run: StartRun, _ claim: ShardClaim) -> [PostgresQuery] {
-        [
-            // The run may be opened again. After that, an installation that took over another installation's token must
-            // not get a second start. So if the former holder of the token got a start, the result of this start is
-            // copied to the new holder before the queue is deleted.
-            inherit(
-                run.id,
-                from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),
-            "delete from fan_out_queue where run = \(run.id) and delivery is null",
-            """
-            update fan_outs r set closed_at = coalesce(r.closed_at, \(claim.at)), noted = '{}',
-                finished_at = coalesce(r.finished_at, \(claim.at)),
-                rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
-                leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)
-            where r.id = \(run.id)
-            """,
-        ]
+    /// Closes a run: no more starts are sent. Pending starts stay, for the case that the run is opened again.
+    /// Followers without a start are counted later, under a lease and without the lock on the run's row, because there
+    /// may be a million followers. If the replica that counts dies, another replica counts again.
+    private static func close(_ run: StartRun, _ claim: ShardClaim) -> PostgresQuery {
+        """
+        update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), rests = true,
+            finished_at = coalesce(r.finished_at, \(claim.at)),
+            rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
+            leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)
+        where r.id = \(run.id)
+        """
     }
 }

@@ -12,7 +12,7 @@ extension StartStore {
             let rows = try await connection.query(
                 """
                 select r.app, e.topics, r.attributes_type, e.ended_at is null and e.cancelled_at is null as is_open
-                from fan_outs r join events e on e.key = r.event_key where r.id = \(run)
+                from start_runs r join events e on e.key = r.event_key where r.id = \(run)
                 """)
             guard let row = rows.first, try !row.decode(Bool.self, "is_open") else { return nil }
             return try await Self.missing(
@@ -21,7 +21,7 @@ extension StartStore {
         }
         try await dispatch.query(
             """
-            update fan_outs set leased_by = null, leased_until = null,
+            update start_runs set leased_by = null, leased_until = null,
                 due_at = case when closed_at is null then due_at
                     when \(counted == nil) then \(Self.nextLook(until: .distantFuture, now: now)) end,
                 too_old = case when closed_at is not null then \(counted?.tooOld) end,

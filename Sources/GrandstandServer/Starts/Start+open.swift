@@ -40,15 +40,15 @@ extension StartStore {
 
     /// Opens a run for each app and environment with a chosen audience. As long as the start's window is not over, an
     /// existing run begins again if it was closed, or if its topics or its attributes type changed. An installation
-    /// with a row in `starts` gets no other start.
+    /// whose start is settled gets no other start.
     private static func openRuns(
         of key: String, _ start: Contract.Start, mayBeginAnew: Bool, now: Date
     ) -> PostgresQuery {
         let chosen = start.audiences
         return """
             with opened as (
-                insert into fan_outs as r (policy, event_key, app, topics, attributes_type, due_at, opened_at)
-                select 'start', e.key, ae.id, e.topics, \(start.attributesType), \(now), \(now)
+                insert into start_runs as r (event_key, app, topics, attributes_type, due_at)
+                select e.key, ae.id, e.topics, \(start.attributesType), \(now)
                 from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
                 join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
                 where e.key = \(key) and e.ended_at is null and e.cancelled_at is null
@@ -59,9 +59,9 @@ extension StartStore {
                         where c.bundle_id = u.bundle_id and c.environment = u.environment::text
                             and coalesce(c.variant, u.variant) = u.variant))
                 group by e.key, ae.id
-                on conflict (event_key, app, policy, variant) do update set topics = excluded.topics,
+                on conflict (event_key, app) do update set topics = excluded.topics,
                     attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0,
-                    is_swept = false, passed_over = '{}', restart_after = null, closed_at = null, too_old = null, disabled = null, without_token = null,
+                    restart_after = null, closed_at = null, too_old = null, disabled = null, without_token = null,
                     too_late = null, rate_from = null, rate_until = null, rate_answered = 0
                 where \(mayBeginAnew) and (r.closed_at is not null
                     or (r.topics, r.attributes_type) is distinct from (excluded.topics, excluded.attributes_type))

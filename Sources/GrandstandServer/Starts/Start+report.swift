@@ -56,7 +56,7 @@ extension StartStore {
             let rows = try await connection.query(
                 """
                 select state, reason, count(*) as n, count(confirmed_at) as confirmed from starts
-                where run = \(run) group by state, reason
+                where run = \(run) and state not in ('pending', 'sending') group by state, reason
                 """)
             for row in rows { settled += try report.add(row) }
         }
@@ -76,7 +76,7 @@ extension StartStore {
         return report
     }
 
-    /// Followers without a row in `starts`.
+    /// Followers whose start is not settled.
     struct Missing {
         /// The installations that will get a start, or could have got one.
         let eligible: Int
@@ -91,8 +91,7 @@ extension StartStore {
         }
     }
 
-    /// Counts the followers without a row in `starts`, in one pass, by the rules of `StartForm`. A test compares this
-    /// SQL with `StartForm`.
+    /// Counts the followers whose start is not settled, in one pass.
     ///
     /// - Parameters:
     ///   - run: the number of the run; 0: no run was opened.
@@ -114,7 +113,8 @@ extension StartStore {
                 join installations i on i.id = f.installation
                 left join start_tokens t on t.installation = f.installation
                     and t.attributes_type = \(attributesType) and t.suspect_since is null
-                where not exists (select from starts where run = \(run) and installation = f.installation)) m
+                where not exists (select from starts where run = \(run) and installation = f.installation
+                    and state not in ('pending', 'sending'))) m
             """
         ).first
         return Missing(
@@ -126,7 +126,7 @@ extension StartStore {
 extension Contract.AudienceStart {
     /// Adds the row's number of starts to the count for the row's state and reason.
     ///
-    /// - Returns: this number.
+    /// - Returns: this number; 0 if the starts are not settled.
     fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
         let count: Int = try row.decode("n")
         let state: StartState = try row.word("state")
@@ -134,6 +134,7 @@ extension Contract.AudienceStart {
         // activity.
         if state != .rejected { counts.confirmed += try row.decode(Int.self, "confirmed") }
         switch state {
+        case .pending, .sending: return 0
         case .accepted: counts.accepted += count
         case .unknown: counts.unknown += count
         case .rejected:

@@ -9,8 +9,8 @@ extension StartStore {
     /// `restart` and the audience of this channel had another channel before.
     static func restart(_ channel: Channel, of key: EventKey) -> PostgresQuery {
         """
-        update fan_outs set restart_after = 0
-        where event_key = \(key.rawValue) and policy = 'start' and closed_at is null
+        update start_runs set restart_after = 0
+        where event_key = \(key.rawValue) and closed_at is null
             and exists (select from event_starts where event_key = \(key.rawValue) and restarts)
             and app = (select id from app_environments where bundle_id = \(channel.bundleID.rawValue)
                 and environment = \(channel.environment.rawValue)::environment)
@@ -23,8 +23,7 @@ extension StartStore {
     /// The maximum number of activities that one turn of a run looks at.
     private static let page = 2_000
 
-    /// Queues the installations of the next activities that listen to a replaced channel, as if their start had not
-    /// been sent. If a push started an activity, the app may not have reported the activity's channel. Such an activity
+    /// Makes the starts of the next activities that listen to a replaced channel pending, as if they had not been sent. If a push started an activity, the app may not have reported the activity's channel. Such an activity
     /// counts as listening to the replaced channel if it was first reported before the new channel was made. An
     /// activity with an update token does not count, because messages reach it by its token.
     static func restart(
@@ -40,7 +39,7 @@ extension StartStore {
         let rows = try await connection.query(
             """
             with page as (
-                select * from activities where event_key = (select event_key from fan_outs where id = \(run.id))
+                select * from activities where event_key = (select event_key from start_runs where id = \(run.id))
                     and id > \(after) order by id limit \(page)
             )
             select a.id, a.installation, a.app = \(run.app) and a.state in ('active', 'stale') and a.update_token is null
@@ -60,13 +59,12 @@ extension StartStore {
                 try $0.decode(Int.self, "installation")
             })
         guard !deaf.isEmpty else { return }
-        try await connection.pipeline([
-            "delete from starts where run = \(run.id) and installation = any(\(deaf.sorted()))",
+        try await connection.query(
             """
-            insert into fan_out_queue (run, member, due_at)
-            select \(run.id), n, \(claim.at) from unnest(\(deaf.sorted())) n order by n
-            on conflict (member, run) do nothing
-            """,
-        ])
+            insert into starts (run, installation, due_at, at)
+            select \(run.id), n, \(claim.at), \(claim.at) from unnest(\(deaf.sorted())) n order by n
+            on conflict (run, installation) do update set state = 'pending', due_at = excluded.due_at, attempts = 0,
+                reason = null, at = excluded.at, confirmed_at = null, token = null
+            """)
     }
 }

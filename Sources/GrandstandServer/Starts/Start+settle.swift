@@ -9,12 +9,11 @@ extension StartStore {
         guard !shard.closes else { return try await end(shard.run, replica: replica, now: now) }
         let work = Settlement(shard, verdicts, now: now)
         try await dispatch.transaction { connection in
-            // The installations (`noted`) are compared, too, because the same replica may have leased the run again for
-            // another shard.
+            // The same replica may have leased the run again for another shard, so the lease's number is compared, too.
             let rows = try await connection.query(
                 """
-                select from fan_outs where id = \(shard.run) and leased_by = \(replica)
-                    and noted = \(shard.members.map(\.installation)) for no key update
+                select from start_runs where id = \(shard.run) and leased_by = \(replica) and leases = \(shard.lease)
+                for no key update
                 """)
             guard !rows.isEmpty else { return }
             try await connection.pipeline(work.statements)
@@ -25,22 +24,20 @@ extension StartStore {
     private struct Settlement {
         let shard: StartShard
         let now: Date
-        var settled: [(installation: Int, state: StartState, reason: String?, at: Date)] = []
-        var again: [(installation: Int, attempts: Int, at: Date)] = []
-        let care: TokenCare
-        let firstSentAt: Date?
+        /// The members in order of their installations, each with the outcome of its push.
+        private let results: [(member: StartShard.Member, result: StartResult, sentAt: Date)]
+        private let care: TokenCare
+        private let firstSentAt: Date?
 
         init(_ shard: StartShard, _ outcomes: [StartOutcome], now: Date) {
             self.shard = shard
             self.now = now
             let made = Dictionary(outcomes.map { ($0.member.installation, $0) }) { first, _ in first }
-            for member in shard.members.sorted(by: { $0.installation < $1.installation }) {
+            results = shard.members.sorted { $0.installation < $1.installation }.map { member in
                 let outcome = made[member.installation]
-                if let next = FanOutPolicy.start.again(outcome?.verdict, after: member.attempts, at: now, jitter: 0) {
-                    again.append((member.installation, next.attempts, next.at))
-                } else if let outcome, let verdict = outcome.verdict, let state = StartState(verdict) {
-                    settled.append((member.installation, state, verdict.reason, outcome.sentAt))
-                }
+                return (
+                    member, StartResult(outcome?.verdict, after: member.attempts, at: now), outcome?.sentAt ?? now
+                )
             }
             care = TokenCare(
                 outcomes.compactMap { outcome in
@@ -53,54 +50,58 @@ extension StartStore {
             firstSentAt = outcomes.filter { $0.verdict != nil }.map(\.sentAt).min()
         }
 
+        private var attributesType: String { shard.pushes.first?.payload.attributesType ?? "" }
+
         var statements: [PostgresQuery] {
-            var statements = care.pruning(
-                .starts(attributesType: shard.pushes.first?.payload.attributesType ?? ""), now: now)
-            if !settled.isEmpty { statements.append(results) }
-            if !again.isEmpty { statements.append(repetitions) }
-            return statements + [release, StartStore.finish(shard.run, now: now)]
+            care.pruning(.starts(attributesType: attributesType), now: now)
+                + [lock, record, release, StartStore.finish(shard.run, now: now)]
         }
 
-        /// The app may have confirmed the activity before this settlement. In this case the row exists in state
-        /// `unknown`, and the settlement completes the row.
-        private var results: PostgresQuery {
+        /// Locks the starts in the order in which registrations lock them. This is a statement of its own, so that
+        /// `record` sees the tokens of a registration that had locked a start.
+        private var lock: PostgresQuery {
             """
-            insert into starts as s (run, installation, state, reason, at)
-            select \(shard.run), r.installation, r.state::start_state, r.reason, r.at
-            from unnest(\(settled.map(\.installation)), \(settled.map(\.state.rawValue)), \(settled.map(\.reason)),
-                \(settled.map(\.at))) as r(installation, state, reason, at)
-            on conflict (run, installation) do update set state = excluded.state, reason = excluded.reason,
-                at = excluded.at
-            where s.state = 'unknown'
+            select from unnest(\(results.map(\.member.installation))) n(id) cross join lateral (
+                select from starts where run = \(shard.run) and installation = n.id for no key update) s
             """
         }
 
-        /// Rows are inserted in order of installations. Registrations insert in the same order, so the two cannot
-        /// deadlock.
-        private var repetitions: PostgresQuery {
+        /// An installation that registered another token while APNs refused its token is tried again. A start that the
+        /// app has confirmed is not sent again: its activity is there, whoever started it.
+        private var record: PostgresQuery {
             """
-            insert into fan_out_queue as q (run, member, attempts, due_at)
-            select \(shard.run), a.installation, a.attempts, a.due_at
-            from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
-                as a(installation, attempts, due_at)
-            order by a.installation
-            on conflict (member, run) do update set attempts = excluded.attempts, due_at = excluded.due_at
+            update starts s set (state, due_at, attempts, reason, at) = (
+                select case when c.is_again then 'pending' when r.due_at is null then r.state::start_state
+                        when s.confirmed_at is null then 'pending' else 'unknown' end::start_state,
+                    case when c.is_again then \(now) when s.confirmed_at is null then r.due_at end,
+                    case when c.is_again then 0 else r.attempts end,
+                    case when not c.is_again then r.reason end, r.at
+                from (select r.state = 'rejected' and r.reason = any(\(StartResult.tokenReasons)) and exists (
+                    select from start_tokens where installation = s.installation and suspect_since is null
+                        and attributes_type = \(attributesType) and token <> decode(r.token, 'hex'))) c(is_again))
+            from unnest(\(results.map(\.member.installation)), \(results.map(\.result.state.rawValue)),
+                \(results.map(\.result.dueAt)), \(results.map(\.result.attempts)), \(results.map(\.result.reason)),
+                \(results.map(\.sentAt)), \(results.map(\.member.token.hex)))
+                as r(installation, state, due_at, attempts, reason, at, token)
+            where s.installation = r.installation
+                and s.\(StartStore.locked(results.map(\.member.installation), of: shard.run))
             """
         }
 
-        /// Ends the lease of the run. The run is due at once if its sweep continues or if the run was made due
-        /// meanwhile. The members in its queue have their own due times.
+        /// Ends the lease of the run. The run is due at once if not all followers have their starts, or if the run was
+        /// made due meanwhile. Pending starts have their own due times.
         private var release: PostgresQuery {
-            """
-            update fan_outs set noted = '{}', leased_by = null, leased_until = null,
-                started_at = least(started_at, \(firstSentAt)),
-                rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
-                rate_answered = rate_answered + case when rate_until is null then \(settled.count) else 0 end,
-                due_at = case when not is_swept or restart_after is not null or due_at < leased_until then \(now)
-                    when passed_over <> '{}' then \(StartStore.later(than: now))
-                    else \(StartStore.nextLook(until: shard.until, now: now)) end
-            where id = \(shard.run)
-            """
+            let settled = results.count { $0.result.state.isSettled }
+            return """
+                update start_runs set leased_by = null, leased_until = null,
+                    started_at = least(started_at, \(firstSentAt)),
+                    rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
+                    rate_answered = rate_answered + case when rate_until is null then \(settled) else 0 end,
+                    due_at = case when cursor is not null or restart_after is not null or due_at < leased_until then \(now)
+                        when passed_over <> '{}' then \(StartStore.later(than: now))
+                        else \(StartStore.nextLook(until: shard.until, now: now)) end
+                where id = \(shard.run)
+                """
         }
     }
 }

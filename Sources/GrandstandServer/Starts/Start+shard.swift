@@ -4,42 +4,107 @@ internal import Postgres
 
 /// The members of the next shard.
 extension StartStore {
-    /// The most rounds in which followers are read for one shard. Each round reads as many followers as a shard may
-    /// have members. If hardly any follower can get a start, the shard stays small, and the run's next shard continues
-    /// from there.
+    /// The most rounds in which starts are read for one shard. If hardly any of them can be sent, the shard stays small,
+    /// and the run's next shard continues from there.
     private static let rounds = 8
+    /// How many followers get their rows in one turn of a run. The first pushes must not wait for a million rows.
+    static let step = 10_000
 
-    /// The members of a run's next shard. They come from two sources: the sweep reads all followers in the order of
-    /// installations, and the queue has installations that registered during the run or are tried again.
+    /// The members of a run's next shard: the starts that have been due for the longest. Followers that can get no start
+    /// any more lose their rows; registering again brings them back.
     ///
-    /// Until the sweep has come to the end, the queue gets at most half of the shard, so that the sweep continues
-    /// however many installations register. The sweep skips an installation that can get no start; registering again
-    /// puts the installation into the queue. The sweep also skips an installation that is in the queue already.
+    /// The starts are locked first, and another statement reads the installations. If an installation registers between
+    /// the two, the registration waits for this transaction, and then adds the installation again.
     static func nextMembers(
         of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: ShardClaim,
         on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
+        try await connection.query(inherit(run.id))
         let size = claim.size(of: shard.address.bundleID)
         var chosen = Chosen(pushes)
-        try await takeQueue(of: run, shard, claim, limit: run.isSwept ? size : size / 2, into: &chosen, on: connection)
-        for _ in 0..<rounds where !run.isSwept && chosen.members.count < size {
-            let rows = try await connection.query(
-                candidates(next(of: run, limit: size), of: run, shard))
-            var isCut = false
-            for row in rows {
-                guard chosen.members.count < size else {
-                    isCut = true
-                    break
-                }
-                run.cursor = try row.decode("installation")
-                if try row.decode(String?.self, "start_state") == nil, try !row.decode(Bool.self, "is_queued") {
-                    try chosen.add(row)
-                }
-            }
-            run.isSwept = !isCut && rows.count < size
+        for _ in 0..<rounds where chosen.members.count < size {
+            let limit = size - chosen.members.count
+            let due = try await connection.query(
+                """
+                select installation, attempts from starts
+                where run = \(run.id) and state = 'pending' and due_at <= \(claim.at)
+                order by due_at, installation limit \(limit) for no key update skip locked
+                """)
+            let before = chosen.members.count
+            for row in try await connection.query(candidates(due, of: run, shard)) { try chosen.add(row) }
+            try await connection.pipeline(
+                chosen.statements(for: run.id, due.map { try $0.decode("installation") }, from: before, at: claim.at))
+            guard due.count == limit else { break }
         }
         run.passedOver.formUnion(chosen.passedOver)
         return chosen.members
+    }
+
+    /// Gives the next followers their rows, in order of their installations. The query reads one index range for each
+    /// topic.
+    static func enlistNext(
+        _ run: inout StartRun, _ claim: ShardClaim, on connection: PostgresConnection
+    ) async throws {
+        guard let cursor = run.cursor else { return }
+        let followers: PostgresQuery = """
+            select distinct f.installation
+            from (select distinct topic from unnest(\(run.topics)) t(topic)) t cross join lateral (
+                select installation from follows
+                where app = \(run.app) and topic = t.topic and installation > \(cursor)
+                order by installation limit \(step)) f
+            order by f.installation limit \(step)
+            """
+        let installations: [Int] = try await connection.query(followers).map { try $0.decode("installation") }
+        run.cursor = installations.count < step ? nil : installations.last
+        guard !installations.isEmpty else { return }
+        try await connection.query(
+            enlist("select \(run.id)::bigint as run, n as installation from unnest(\(installations)) n", at: claim.at))
+    }
+
+    /// Gives installations their rows in runs, if they can get the runs' starts. A start that APNs refused because of its
+    /// token becomes pending again. A start that is settled otherwise, or being sent, does not change.
+    ///
+    /// - Parameter members: rows with `run` and `installation`.
+    static func enlist(_ members: PostgresQuery, at now: Date) -> PostgresQuery {
+        """
+        insert into starts as s (run, installation, due_at, at)
+        select m.run, m.installation, \(now), \(now) from (\(members)) m
+        cross join lateral (select attributes_type from start_runs where id = m.run offset 0) r
+        \(canStart("m.installation", "r.attributes_type"))
+        order by m.installation, m.run
+        on conflict (run, installation) do update set state = 'pending', due_at = least(s.due_at, excluded.due_at),
+            attempts = case when s.state = 'pending' then s.attempts else 0 end,
+            token = case when s.state = 'pending' then s.token end, reason = null, confirmed_at = null,
+            at = excluded.at
+        where \(mayChange)
+        """
+    }
+
+    /// Joins an installation `i` and its token `t`; no row: it gets no start of this type of attributes. `missing` counts
+    /// the reasons, and a test compares the two.
+    private static func canStart(_ installation: PostgresQuery, _ attributesType: PostgresQuery) -> PostgresQuery {
+        """
+        cross join lateral (
+            select system_version, locale, variant from installations where id = \(installation)
+                and system_version >= \(SystemVersion.firstWithStarts.number) and live_activities_enabled offset 0) i
+        cross join lateral (
+            select token from start_tokens where installation = \(installation)
+                and attributes_type = \(attributesType) and suspect_since is null offset 0) t
+        """
+    }
+
+    /// Whether the start `s` may be sent, or sent again.
+    static let mayChange: PostgresQuery =
+        "(s.state = 'pending' or s.state = 'rejected' and s.reason = any(\(StartResult.tokenReasons)))"
+
+    /// The condition that a start is one of these. The transaction must have locked them. They are looked up one by one:
+    /// with outdated statistics, a plan for `installation = any(…)` would read the whole run.
+    static func locked(_ installations: [Int], of run: Int) -> PostgresQuery {
+        """
+        ctid = any(array(
+            select k.ctid from unnest(\(installations)) n(id)
+            cross join lateral (select ctid from starts where run = \(run) and installation = n.id offset 0) k))
+        """
     }
 
     private struct Chosen {
@@ -54,8 +119,8 @@ extension StartStore {
         /// Variants of followers that could get a start, but whose audience has no push yet, for example because its
         /// channel is not active.
         private(set) var passedOver: Set<String> = []
-        /// The installations of `members`, and of the followers whose variants are in `passedOver`.
-        private(set) var present: Set<Int> = []
+        /// Followers whose variants are in `passedOver`, since the last `statements`.
+        private var waiting: [Int] = []
         private var places: [Preference: Int] = [:]
 
         init(_ pushes: StartAudiences.Pushes) { self.pushes = pushes }
@@ -69,148 +134,69 @@ extension StartStore {
             return pushes.places[known]
         }
 
-        /// Adds the installation in a row of `candidates`, unless the installation can get no start.
+        /// Chooses what happens to the installation in a row of `candidates`.
         mutating func add(_ row: PostgresRow) throws {
             let installation: Int = try row.decode("installation")
             let locale: String? = try row.decode("locale")
             let place = place(Preference(variant: try row.decode("variant"), locale: locale))
-            let token = DeviceToken(bytes: try row.decode([UInt8]?.self, "token") ?? [])
-            let form = StartForm(
-                systemVersion: SystemVersion(number: try row.decode("system_version")),
-                liveActivitiesEnabled: try row.decode("live_activities_enabled"), hasToken: token != nil,
-                delivery: place.delivery)
-            guard let token, form.getsOne, present.insert(installation).inserted else { return }
+            guard let token = DeviceToken(bytes: try row.decode("token")) else { return }
             guard let push = place.push else {
                 passedOver.insert(place.variant)
-                return
+                return waiting.append(installation)
             }
             members.append(
                 StartShard.Member(
-                    installation: installation, token: token, push: push, form: form, locale: locale,
-                    attempts: try row.decode("attempts")))
+                    installation: installation, token: token, push: push,
+                    form: StartForm(SystemVersion(number: try row.decode("system_version")), place.delivery),
+                    locale: locale, attempts: try row.decode("attempts")))
         }
-    }
 
-    /// Takes due members from the queue. Their rows are deleted first, and another statement reads the installations.
-    /// If an installation registers between the two statements, the registration waits for this transaction, and then
-    /// queues the installation again.
-    ///
-    /// Rows are deleted by `ctid`. If they were found by run and installation, a plan made for an empty table would
-    /// read the run's whole queue.
-    private static func takeQueue(
-        of run: StartRun, _ shard: StartShard, _ claim: ShardClaim, limit: Int, into chosen: inout Chosen,
-        on connection: PostgresConnection
-    ) async throws {
-        guard limit > 0 else { return }
-        let rows = try await connection.query(
-            """
-            delete from fan_out_queue where ctid = any(array(
-                select ctid from fan_out_queue where run = \(run.id) and delivery is null and due_at <= \(claim.at)
-                order by due_at limit \(limit) for update skip locked))
-            returning member as installation, attempts, former
-            """)
-        guard !rows.isEmpty else { return }
-        let queued: [(installation: Int, attempts: Int)] = try rows.map {
-            (try $0.decode("installation"), try $0.decode("attempts"))
-        }
-        try await inherit(run.id, rows.map(\.self), on: connection)
-        var again: [Int] = []
-        let known = try await connection.query(
-            candidates(
+        /// Records the choices about these starts: the members from this index on are being sent, and starts that are
+        /// neither sent nor wait are deleted.
+        mutating func statements(for run: Int, _ due: [Int], from first: Int, at now: Date) -> [PostgresQuery] {
+            let (sending, waiting) = (members[first...].map(\.installation), waiting)
+            self.waiting = []
+            return [
                 """
-                select q.* from unnest(\(queued.map(\.installation)), \(queued.map(\.attempts)))
-                    as q(installation, attempts)
-                where exists (select from follows where installation = q.installation and topic = any(\(run.topics)))
-                """, of: run, shard))
-        for row in known {
-            if let state = try row.optionalWord("start_state", as: StartState.self) {
-                // APNs refused the push because of its token, so the push started nothing. The installation may have
-                // another token now, so it is tried again.
-                guard state == .rejected, Self.isOfToken(try row.decode("start_reason")) else { continue }
-                again.append(try row.decode("installation"))
-            }
-            try chosen.add(row)
+                update starts set state = 'sending', due_at = null, former = null, token = null, at = \(now)
+                where \(StartStore.locked(sending, of: run))
+                """,
+                "update starts set due_at = null where \(StartStore.locked(waiting, of: run))",
+                """
+                delete from starts
+                where \(StartStore.locked(Set(due).subtracting(sending).subtracting(waiting).sorted(), of: run))
+                """,
+            ]
         }
-        // Deletes the rows of `starts` in which these followers' pushes were refused. This includes followers that wait
-        // for their audience: without the row, the sweep finds them when it begins again.
-        let chosenAgain = chosen.present.intersection(again).sorted()
-        guard !chosenAgain.isEmpty else { return }
-        try await connection.query(
-            "delete from starts where run = \(run.id) and installation = any(\(chosenAgain))")
     }
 
     /// An installation that took over a token counts as started if the token's former holder got the start, or may have
     /// got it. A run's shard is settled or given up before the run's next shard is taken, so the results of all pushes
-    /// to the former holder exist.
-    private static func inherit(_ run: Int, _ queued: [PostgresRow], on connection: PostgresConnection) async throws {
-        var pairs: [(heir: Int, former: Int)] = []
-        for row in queued {
-            let heir: Int = try row.decode("installation")
-            pairs += try (row.decode([Int]?.self, "former") ?? []).map { (heir, $0) }
-        }
-        guard !pairs.isEmpty else { return }
-        try await connection.query(
-            inherit(run, from: "select * from unnest(\(pairs.map(\.heir)), \(pairs.map(\.former)))"))
-    }
-
-    /// - Parameter pairs: rows with two installations: one that took over a token, and one that had this token before.
-    static func inherit(_ run: Int, from pairs: PostgresQuery) -> PostgresQuery {
+    /// to the former holder exist. Starts that a registration has locked are skipped. The condition on `former`, given twice,
+    /// makes any plan read the index of these starts only.
+    static func inherit(_ run: Int) -> PostgresQuery {
         """
-        insert into starts (run, installation, state, reason, at)
-        select distinct on (p.heir) \(run), p.heir, s.state, s.reason, s.at from (\(pairs)) p(heir, former)
+        update starts h set state = f.state, reason = f.reason, at = f.at, due_at = null, former = null
+        from (
+            select installation, former from starts where run = \(run) and former is not null
+            for no key update skip locked) p
         cross join lateral (
-            select state, reason, at from starts where run = \(run) and installation = p.former offset 0) s
-        where s.state <> 'rejected' order by p.heir
-        on conflict (run, installation) do nothing
+            select state, reason, at from starts
+            where run = \(run) and installation = any(p.former) and state in ('accepted', 'unknown')
+            order by state limit 1) f
+        where h.run = \(run) and h.installation = p.installation and h.former is not null
         """
     }
 
-    /// Whether APNs refused a push because of its token.
-    private static func isOfToken(_ reason: String?) -> Bool {
-        ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"].contains(reason)
-    }
-
-    /// The next followers of any of the topics, each follower once, in order of their installations. The query reads
-    /// one index range for each topic, with at most `limit` rows in each.
-    private static func next(of run: StartRun, limit: Int) -> PostgresQuery {
+    /// How each of the due starts is sent, in the order of `due`; no row: it is not sent any more.
+    private static func candidates(_ due: PostgresRows, of run: StartRun, _ shard: StartShard) throws -> PostgresQuery {
         """
-        select distinct f.installation, 0::bigint as attempts
-        from (select distinct topic from unnest(\(run.topics)) t(topic)) t cross join lateral (
-            select installation from follows
-            where app = \(run.app) and topic = t.topic and installation > \(run.cursor)
-            order by installation limit \(limit)) f
-        order by f.installation limit \(limit)
+        select f.installation, f.attempts, i.system_version, i.locale, i.variant, t.token
+        from unnest(\(try due.map { try $0.decode(Int.self, "installation") }),
+            \(try due.map { try $0.decode(Int.self, "attempts") })) with ordinality as f(installation, attempts, place)
+        \(canStart("f.installation", "\(shard.pushes[0].payload.attributesType)"))
+        where exists (select from follows where installation = f.installation and topic = any(\(run.topics)))
+        order by f.place
         """
-    }
-
-    /// The columns that decide whether and how each of `relation` (installation, attempts) gets a start, looked up by
-    /// key, in order of installations.
-    private static func candidates(
-        _ relation: PostgresQuery, of run: StartRun, _ shard: StartShard
-    ) -> PostgresQuery {
-        """
-        with f as materialized (\(relation))
-        select f.installation, f.attempts, i.system_version, i.live_activities_enabled, i.locale, i.variant, t.token,
-            s.state as start_state, s.reason as start_reason,
-            q.run is not null as is_queued
-        from f cross join lateral (
-            select system_version, live_activities_enabled, locale, variant from installations where id = f.installation
-            offset 0) i
-        left join lateral (
-            select token from start_tokens where installation = f.installation
-                and attributes_type = \(shard.pushes[0].payload.attributesType) and suspect_since is null offset 0) t on true
-        left join lateral (
-            select state, reason from starts where run = \(run.id) and installation = f.installation offset 0) s on true
-        left join lateral (
-            select run from fan_out_queue where run = \(run.id) and member = f.installation offset 0) q on true
-        order by f.installation
-        """
-    }
-}
-
-extension StartForm {
-    /// Whether an installation with this form gets a push to start an activity.
-    fileprivate var getsOne: Bool {
-        if case .ineligible = self { false } else { true }
     }
 }

@@ -4,11 +4,11 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Starts of events in the tables `event_starts`, `fan_outs`, `fan_out_queue` and `starts`: who got one, who will get
-/// one, and which pushes are still due.
+/// Starts of events in the tables `event_starts`, `start_runs` and `starts`: who got one, who will get one, and which
+/// pushes are still due.
 ///
-/// A start is recorded before it is sent, so it is sent once. After a crash, an installation that was recorded and has
-/// no answer is `unknown`.
+/// A start is recorded as `sending` before it is sent, so it is sent once. After a crash, a start that was recorded and
+/// has no answer is `unknown`.
 struct StartStore: ShardStore {
     let database: Database
     /// The connections for claims and results, so that they do not wait behind API requests.
@@ -27,32 +27,35 @@ struct StartStore: ShardStore {
         let leasedUntil = leasedUntil.inMicroseconds
         try await dispatch.query(
             """
-            update fan_outs set leased_until = \(leasedUntil),
+            update start_runs set leased_until = \(leasedUntil),
                 due_at = case when due_at < leased_until then due_at else \(leasedUntil) end
             where id = any(array(
-                select id from fan_outs where id = any(\(runs)) and leased_by = \(replica)
+                select id from start_runs where id = any(\(runs)) and leased_by = \(replica)
                 order by id for no key update))
             """)
     }
 
-    /// The next time at which a start opens or a queued push is due. The query reads one row of `fan_outs` for each
-    /// start that is being sent; there are few such starts.
+    /// The next time at which a start opens or a push is due. The query reads one row of `start_runs` for each start that
+    /// is being sent; there are few such starts.
     func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await dispatch.query(
             """
             select least(
                 (select opens_at from event_starts where opens_at is not null order by opens_at limit 1),
-                (select min(greatest(r.leased_until, least(r.due_at, \(Self.headOfQueue))))
-                    from (select * from fan_outs where due_at is not null) r
+                (select min(greatest(r.leased_until, least(r.due_at, \(Self.nextStart))))
+                    from (select * from start_runs where due_at is not null) r
                     cross join lateral (select environment from app_environments where id = r.app offset 0) ae
                     where ae.environment = \(environment.rawValue)::environment)) as at
             """
         ).first?.decode(Date?.self, "at")
     }
 
-    /// The due time of the first unsent entry in the queue of run `r`; null if the queue is empty.
-    static let headOfQueue: PostgresQuery =
-        "(select due_at from fan_out_queue where run = r.id and delivery is null order by due_at limit 1)"
+    /// When the first pending start of run `r` is due; null: none is pending but those that wait for their audience.
+    static let firstPending: PostgresQuery =
+        "(select due_at from starts where run = r.id and state = 'pending' order by due_at limit 1)"
+
+    /// The same; null also while the run rests.
+    static let nextStart: PostgresQuery = "(case when not r.rests then \(firstPending) end)"
 
     /// The number of installations that follow each topic in an app and environment, the most followed first.
     func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Contract.Page<Contract.FollowedTopic> {
@@ -72,4 +75,5 @@ struct StartStore: ShardStore {
     }
 }
 
+/// The outcome of a push that starts an activity.
 typealias StartOutcome = PushOutcome<StartShard.Member>

@@ -38,7 +38,7 @@ extension StartShard.Push {
         switch form {
         case .channel: channelID.map(StartPayload.Input.channel) ?? .token
         case .token: .token
-        case .plain, .ineligible: .none
+        case .plain: .none
         }
     }
 }

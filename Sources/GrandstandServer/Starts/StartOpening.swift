@@ -1,7 +1,7 @@
 internal import Postgres
 
-/// The lock between registrations and openings of runs. Either a follower's rows are committed before a run's sweep
-/// begins, or the follower's registration finds the run open and queues the follower for the run.
+/// The lock between registrations and openings of runs. Either a follower's rows are committed before a run's
+/// followers are read, or the follower's registration finds the run open and adds the follower to the run.
 enum StartOpening {
     /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_735
@@ -10,7 +10,7 @@ enum StartOpening {
     /// it at a time, until their commit.
     static let shared: PostgresQuery = "select pg_advisory_xact_lock_shared(\(key))"
 
-    /// The lock for the transaction that opens a run or begins a run's sweep again. Until this transaction commits, no
-    /// other transaction can hold the lock.
+    /// The lock for the transaction that opens a run or makes a run read its followers again. Until this transaction
+    /// commits, no other transaction can hold the lock.
     static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
 }

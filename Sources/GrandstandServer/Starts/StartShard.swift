@@ -28,6 +28,8 @@ struct StartShard: PushShard, Hashable {
     }
 
     var run: Int
+    /// The number of the run's lease under which the shard is sent.
+    var lease: Int = 0
     var address: APNsAddress
     /// One push for each of the app's audiences that get the start.
     var pushes: [Push]

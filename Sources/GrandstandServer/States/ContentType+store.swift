@@ -39,7 +39,7 @@ struct ContentStore: Sendable {
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
                     created ? .contentCreated : .contentChanged, .init(bundleID: type.bundleID), reason: name))
-            var declared = try Self.declared(row)
+            var declared: Versioned<Contract.ContentType> = try row.read()
             declared.value.mismatches = try await Self.mismatches(type, on: connection)
             return (declared, created)
         }
@@ -79,7 +79,7 @@ struct ContentStore: Sendable {
                 Contract.ContentMismatch(
                     eventKey: try row.decode("event_key"), environment: try row.word("environment"),
                     variant: try row.decode("variant"), broadcastId: try row.decode(UUID.self, "id").words,
-                    errors: errors.map(Contract.FieldError.init)))
+                    errors: errors))
         }
         return mismatches
     }
@@ -90,7 +90,7 @@ struct ContentStore: Sendable {
             select \(Self.columns) from content_types
             where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic)) and attributes_type = \(name)
             """
-        ).first.map(Self.declared)
+        ).first?.read()
     }
 
     /// The content types of an app, in the order of their names.
@@ -160,8 +160,4 @@ struct ContentStore: Sendable {
         declaration -> 'versions' as versions, declaration -> 'rules' as rules, created_at as "createdAt",
         updated_at as "updatedAt", null::json as mismatches, version
         """
-
-    private static func declared(_ row: PostgresRow) throws -> Versioned<Contract.ContentType> {
-        Versioned(value: try row.read(), version: try row.decode("version"))
-    }
 }

@@ -79,7 +79,9 @@ struct WebhookStore: Sendable {
                 where id = \(id) returning \(Self.columns)
                 """
             ).first
-            guard let webhook = try row.map(Self.versioned) else { throw Problem.webhookNotFound(id) }
+            guard let webhook = try row?.read(Versioned<Contract.Webhook>.self) else {
+                throw Problem.webhookNotFound(id)
+            }
             try await connection.pipeline([
                 Self.audit(.webhookChanged, webhook.value, by: caller.actor, now: now),
                 "select pg_notify(\(WakeTopic.webhooks.rawValue), '')",
@@ -144,7 +146,8 @@ struct WebhookStore: Sendable {
     ///   may not read all topics of the webhook.
     func webhook(_ id: UUID, _ caller: Caller) async throws -> Versioned<Contract.Webhook> {
         let row = try await database.query("select \(Self.columns) from webhooks where id = \(id)").first
-        guard let webhook = try row.map(Self.versioned), caller.reach.covers(webhook.value.reach) else {
+        guard let webhook = try row?.read(Versioned<Contract.Webhook>.self), caller.reach.covers(webhook.value.reach)
+        else {
             throw Problem.webhookNotFound(id)
         }
         guard webhook.value.topics.allSatisfy(caller.key.hears) else {
@@ -256,10 +259,6 @@ struct WebhookStore: Sendable {
         AuditRows(by: actor, at: now).insert(
             action, .init(bundleID: webhook.reach.onlyApp),
             reason: "\(webhook.id) \(WebhookURL(rawValue: webhook.url)?.origin ?? "")")
-    }
-
-    private static func versioned(_ row: PostgresRow) throws -> Versioned<Contract.Webhook> {
-        Versioned(value: try row.read(), version: try row.decode("version"))
     }
 
     private static let columns: PostgresQuery = """

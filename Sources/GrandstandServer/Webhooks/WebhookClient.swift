@@ -41,8 +41,8 @@ struct WebhookClient: WebhookGateway {
         let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
         return await transfers.carryOut(
             Transfer(
-                to: message.url, headers: headers(message), body: message.body, settings, authorities: authorities,
-                now: now))
+                to: message.url, headers: headers(message), body: message.body.array, settings,
+                authorities: authorities, now: now))
     }
 
     /// Why a post to `url` would be refused, judged by the present addresses of its host. `nil`: it would not be
@@ -58,7 +58,7 @@ struct WebhookClient: WebhookGateway {
 
     private func headers(_ message: ClaimedWebhook) -> [String] {
         let signature = WebhookSignature.headers(
-            id: message.name, at: now(), body: message.body, secrets: message.secrets)
+            id: message.name, at: now(), body: message.body.array, secrets: message.secrets)
         // A name without a value keeps libcurl from sending that header.
         return [
             "Host: \(message.url.authority)", "Content-Type: application/json", "User-Agent: grandstand",

@@ -1,11 +1,14 @@
 internal import FoundationEssentials
+internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// What a transaction changed, as far as webhooks are told of it. `Database` writes the messages at the end of the
-/// transaction, together with COMMIT, when the facts are final.
+/// What a transaction changed, as far as webhooks are told of it or metrics count it. `Database` writes the messages at
+/// the end of the transaction, together with COMMIT, when the facts are final, and counts after the commit.
 struct WebhookNews: Sendable {
+    /// Deliveries that got their final state.
+    var occurrences: [Occurrence] = []
     /// Broadcasts of which a delivery got its final state, or that were scheduled and are no longer.
     var broadcasts: Set<UUID> = []
     /// Events that ended, were cancelled, or were reopened.
@@ -16,14 +19,19 @@ struct WebhookNews: Sendable {
 
     /// Adds to the news of this task's transaction.
     static func note(
-        broadcasts: some Sequence<UUID> = [], events: some Sequence<String> = [], channels: some Sequence<UUID> = [],
-        at now: Date
+        _ occurrences: [Occurrence] = [], broadcasts: some Sequence<UUID> = [], events: some Sequence<String> = [],
+        channels: some Sequence<UUID> = [], at now: Date
     ) {
-        Database.ends?.add(
-            WebhookNews(broadcasts: Set(broadcasts), events: Set(events), channels: Set(channels), at: now))
+        Database.note(
+            WebhookNews(
+                occurrences: occurrences, broadcasts: Set(broadcasts), events: Set(events), channels: Set(channels),
+                at: now))
     }
 
+    var isEmpty: Bool { occurrences.isEmpty && statements.isEmpty }
+
     mutating func add(_ other: WebhookNews) {
+        occurrences += other.occurrences
         broadcasts.formUnion(other.broadcasts)
         events.formUnion(other.events)
         channels.formUnion(other.channels)

@@ -3,11 +3,10 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// Claims messages for webhooks, posts them and records the verdicts. Receivers may be slow, gone or hostile.
-struct WebhookPosts: Service {
+struct WebhookPosts {
     let queue: WebhookQueue
     let gateway: any WebhookGateway
     let signals: WakeSignals

@@ -53,19 +53,13 @@ struct WebhookQueue: Sendable {
                     next_attempt_at = \(leasedUntil), leased_by = \(replica)
                 from due where d.id = due.id returning d.*
             )
-            select d.id, d.webhook, 'msg_' || d.message as name, d.topic, w.url, w.secret,
-                case when w.previous_secret_until > \(now) then w.previous_secret end as previous_secret, d.body,
-                d.attempts::bigint as attempts, d.tries::bigint as tries
+            select d.id, d.webhook, 'msg_' || d.message as name, d.topic, w.url,
+                array_remove(array[w.secret, case when w.previous_secret_until > \(now) then w.previous_secret end], null)
+                    as secrets,
+                d.body, d.attempts::bigint as attempts, d.tries::bigint as tries
             from leased d join webhooks w on w.id = d.webhook
             """
-        ).map { row in
-            ClaimedWebhook(
-                id: try row.decode("id"), webhook: try row.decode("webhook"), name: try row.decode("name"),
-                topic: try row.word("topic"), url: try row.word("url"),
-                secrets: [try row.word("secret")] + (try row.optionalWord("previous_secret").map { [$0] } ?? []),
-                body: try row.decode(PostgresJSON.self, "body").bytes, attempts: try row.decode("attempts"),
-                tries: try row.decode("tries"))
-        }
+        ).read()
     }
 
     /// Sets the end of this replica's leases on these messages to `until`, because the replica still posts them.
@@ -163,7 +157,7 @@ struct WebhookQueue: Sendable {
 }
 
 /// A leased message, ready to be posted.
-struct ClaimedWebhook: Sendable {
+struct ClaimedWebhook: Sendable, Decodable {
     var id: UUID
     var webhook: UUID
     /// The message's ID as the header `webhook-id` has it, the same in every try and every replay.
@@ -172,7 +166,7 @@ struct ClaimedWebhook: Sendable {
     var url: WebhookURL
     /// The secrets, the current one first.
     var secrets: [WebhookSecret]
-    var body: [UInt8]
+    var body: RawJSON
     /// Attempts of all rounds, including the next one; `tries`: those since the message was queued or last replayed.
     var attempts: Int
     var tries: Int

@@ -28,11 +28,18 @@ struct PostgresHistory: Sendable {
             RetentionRule(rows: "events", keep: history, step: 50, prune: pruneEvents),
             // Audiences of a deleted app. The events stay, for other apps and for their organisers.
             RetentionRule(rows: "audiences", ofApp: Self.removeAudiences),
-            // Runs of starts and of crowds, with their rows in `starts` and `fan_out_queue`.
-            RetentionRule(rows: "fan-outs", ofApp: Self.removeRuns),
+            // Runs of starts, with their rows in `starts`.
+            RetentionRule(rows: "starts", ofApp: Self.removeRuns),
             // Installations that were not seen, with all their rows: about five for each.
             RetentionRule(rows: "installations", keep: installations) {
-                try await prune("installations", "seen_at", $0, $1)
+                try await database.query(
+                    DeviceAccount.delete(
+                        """
+                        ctid = any(array(
+                            select ctid from installations where seen_at < \($0)
+                            order by seen_at limit \($1) for update skip locked))
+                        """)
+                )[0].decode("n")
             } ofApp: { connection, app, limit in
                 5
                     * (try await connection.query(
@@ -46,7 +53,7 @@ struct PostgresHistory: Sendable {
             // Deleted channels, with the messages that were sent to them.
             RetentionRule(
                 rows: "channels", keep: history, step: 100, prune: pruneChannels, ofApp: Self.removeChannels),
-            // Lanes of audiences that were removed, and of channels without an event.
+            // Lanes of audiences that were removed, of channels without an event, and of crowds.
             RetentionRule(rows: "lanes", keep: history, prune: pruneLanes) { connection, app, limit in
                 try await Self.remove(
                     "select id from lanes where bundle_id = \(app.name) and id > 0 order by bundle_id, id limit \(limit)",
@@ -165,7 +172,7 @@ struct PostgresHistory: Sendable {
             let lanes: [Int] = try await connection.query(
                 """
                 select lane from audiences where event_key = any(\(keys))
-                union select lane from fan_outs where event_key = any(\(keys)) and policy = 'update'
+                union select id from lanes where crowd_event = any(\(keys))
                 """
             ).map { try $0.decode("lane") }
             try await connection.pipeline([
@@ -189,10 +196,9 @@ struct PostgresHistory: Sendable {
                 and (b.scheduled or b.accepted_at >= \(cutoff)) limit 1) is null
             and (select true from (
                     select lane from audiences where event_key = e.key
-                    union all select lane from fan_outs where event_key = e.key and policy = 'update' offset 0) u
+                    union all select id from lanes where crowd_event = e.key offset 0) u
                 cross join lateral \(ChannelStore.pending(lane: "u.lane")) d limit 1) is null
-            and (select true from fan_outs r
-                where r.event_key = e.key and r.policy = 'start' and r.closed_at is null limit 1) is null
+            and (select true from start_runs r where r.event_key = e.key and r.closed_at is null limit 1) is null
         order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
         for update skip locked
         """
@@ -201,7 +207,7 @@ struct PostgresHistory: Sendable {
     private static func starts(of keys: [String]) -> PostgresQuery {
         """
         delete from starts where (run, installation) in (
-            select s.run, s.installation from (select id from fan_outs where event_key = any(\(keys)) offset 0) r
+            select s.run, s.installation from (select id from start_runs where event_key = any(\(keys)) offset 0) r
             cross join lateral (select run, installation from starts where run = r.id limit \(rowsOfEvents)) s
             limit \(rowsOfEvents))
         """
@@ -298,7 +304,7 @@ struct PostgresHistory: Sendable {
         guard !rows.isEmpty else { return 0 }
         let keys: [String] = try rows.map { try $0.decode("event_key") }
         let crowds: [Int] = try await connection.query(
-            "select lane from fan_outs where event_key = any(\(keys)) and app = any(\(app.ids)) and policy = 'update'"
+            "select id as lane from lanes where crowd_event = any(\(keys)) and crowd_app = any(\(app.ids))"
         ).map { try $0.decode("lane") }
         let lanes: [Int] = try rows.map { try $0.decode("lane") }
         let sent = try await connection.query(
@@ -351,26 +357,16 @@ struct PostgresHistory: Sendable {
         on connection: PostgresConnection, of app: RetentionRule.App, _ limit: Int
     ) async throws -> Int {
         try await remove(
-            "select id from fan_outs where app = any(\(app.ids)) limit 100",
+            "select id from start_runs where app = any(\(app.ids)) limit 100",
             first: { (runs: [Int]) in
                 [
                     """
                     delete from starts where (run, installation) in (
                         select s.run, s.installation from unnest(\(runs)) r(id) cross join lateral (
                             select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
-                    """,
                     """
-                    delete from fan_out_queue where (member, run) in (
-                        select q.member, q.run from unnest(\(runs)) r(id) cross join lateral (
-                            (select member, run from fan_out_queue where run = r.id and delivery is null
-                                limit \(limit))
-                            union all
-                            (select member, run from fan_out_queue where run = r.id and delivery is not null
-                                limit \(limit))) q
-                        limit \(limit))
-                    """,
                 ]
-            }, then: { ["delete from fan_outs where id = any(\($0))"] }, limit, on: connection)
+            }, then: { ["delete from start_runs where id = any(\($0))"] }, limit, on: connection)
     }
 
     /// Removes channels that were deleted, and the messages that were sent to these channels without an event.

@@ -3,43 +3,20 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is wanted.
+/// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is due.
 struct Round<Work: Sendable>: Sendable {
-    let work: [Work]
-    /// Says when the next round is wanted. The claimed work begins first, so no message waits for this answer.
-    let next: @Sendable () async throws -> NextRound
+    var work: [Work] = []
+    /// Returns when the next round is due if the loop's doorbell is not rung before; `nil`: no due time is known. The
+    /// claimed work begins first, so no message waits for this answer.
+    let due: @Sendable () async throws -> Date?
 
     /// Nothing was claimed.
-    ///
-    /// - Parameter due: when to run the next round if the loop's doorbell is not rung before; `nil`: no due time is
-    ///   known.
-    static func idle(until due: Date? = nil) -> Round { Round(work: []) { due.map { .at($0) } ?? .whenRung } }
+    static func idle(until due: Date? = nil) -> Round { Round { due } }
 
     /// The claimed work begins now. Another round follows at once, because more work may be due. If `work` is empty,
     /// the next round is at `due`.
     static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
-        work.isEmpty ? .idle(until: try await due()) : Round(work: work) { .now }
-    }
-}
-
-/// When a loop wants its next round.
-enum NextRound: Sendable, Equatable {
-    case now
-    case at(Date)
-    /// The next round runs when somebody rings, or after the longest sleep.
-    case whenRung
-
-    /// The pause before the next claim of work that is due but could not be claimed, because another replica has locked
-    /// the row of this work.
-    static let shortest = Duration.milliseconds(5)
-
-    /// How long to sleep if nobody rings.
-    func pause(now: Date, longest: Duration) -> Duration {
-        switch self {
-        case .now: .zero
-        case .at(let due): min(longest, max(Self.shortest, .seconds(due.timeIntervalSince(now))))
-        case .whenRung: longest
-        }
+        work.isEmpty ? .idle(until: try await due()) : Round(work: work) { .distantPast }
     }
 }
 
@@ -80,6 +57,15 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var lease: TimeInterval?
         /// How long a stop waits for the running round and the work in progress before the stop cancels them.
         var drain = Drain(.zero)
+
+        /// How long to sleep after a round if nobody rings.
+        ///
+        /// - Parameter isIdle: whether the round claimed nothing. Work may be due that could not be claimed, because
+        ///   another replica has locked its row, so the next claim is a few milliseconds later.
+        func pause(until due: Date?, now: Date, isIdle: Bool) -> Duration {
+            guard let due else { return pollInterval }
+            return min(pollInterval, max(isIdle ? .milliseconds(5) : .zero, .seconds(due.timeIntervalSince(now))))
+        }
 
         /// The rest after a round that left the loop idle.
         func rest(after round: Duration) -> Duration { max(rest, min(longestRest, round * restPerRound)) }
@@ -205,7 +191,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
             let round = try await steps.claim(free, lasting)
             claiming.worked()
             for work in round.work { start(work) }
-            return try await round.next().pause(now: now(), longest: settings.pollInterval)
+            let due = try await round.due()
+            return settings.pause(until: due, now: now(), isIdle: round.work.isEmpty)
         } catch {
             claiming.failed(error)
             return settings.retry

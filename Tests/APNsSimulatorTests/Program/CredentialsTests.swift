@@ -34,7 +34,7 @@ struct CredentialsTests {
         for id in ["ABCDEFGHIJ", "KLMNOPQRST"] {
             try folder.write(PrivateKey.p256().pem, to: "AuthKey_\(id).p8")
         }
-        let teams = KeyTeams(byKeyID: ["ABCDEFGHIJ": "TEAM000001"])
+        let teams = ["ABCDEFGHIJ": "TEAM000001"]
         let keys = try credentials(folder.path, teams).providerKeys
         #expect(keys.map(\.keyID) == ["ABCDEFGHIJ", "KLMNOPQRST", "SIMULATOR1"])
         #expect(keys.map(\.teamID) == ["TEAM000001", "SIMULATOR1", "SIMULATOR1"])
@@ -67,7 +67,7 @@ struct CredentialsTests {
         _ = try credentials(folder.path)
         let later = Date().addingTimeInterval(3_651 * 86_400)
         #expect(throws: SimulatorError.self) {
-            try Credentials(in: try Folder(folder.path), teams: KeyTeams(), now: later)
+            try Credentials(in: try Folder(folder.path), teams: [:], now: later)
         }
     }
 
@@ -84,7 +84,7 @@ struct CredentialsTests {
     }
 
     @discardableResult
-    private func credentials(_ path: String, _ teams: KeyTeams = KeyTeams()) throws -> Credentials {
+    private func credentials(_ path: String, _ teams: [String: String] = [:]) throws -> Credentials {
         try Credentials(in: try Folder(path), teams: teams, now: Date())
     }
 }

@@ -5,10 +5,11 @@ internal import Testing
 
 struct SimulatorOptionsTests {
     @Test func `a team option is for all keys or for one, and its last value counts`() throws {
-        let teams = try KeyTeams(parsing: ["A=T1", "T2", "B=T3", "A=T4"])
-        #expect(["A", "B", "C"].map { teams[$0] } == ["T4", "T3", "T2"])
+        var options = SimulatorOptions(directory: "x")
+        try options.setTeams(["A=T1", "T2", "B=T3", "A=T4"])
+        #expect(options.teams == ["A": "T4", "B": "T3", "": "T2"])
         for mistake in ["", "=T", "A=", "="] {
-            #expect(throws: SimulatorError.self, "\(mistake)") { try KeyTeams(parsing: [mistake]) }
+            #expect(throws: SimulatorError.self, "\(mistake)") { try options.setTeams([mistake]) }
         }
     }
 

@@ -23,15 +23,4 @@ struct ChannelIDsTests {
         }
         #expect(Set(made).count == 1_000)
     }
-
-    @Test func `only the newest deletions are remembered`() {
-        var app = SimulatedApp()
-        for number in 0...SimulatedApp.rememberedDeletions {
-            app.add("\(number)", .noMessageStored, now: Bench.now)
-            let wasThere = app.delete("\(number)")
-            #expect(wasThere)
-        }
-        #expect(!app.wasDeleted("0"))
-        #expect((1...SimulatedApp.rememberedDeletions).allSatisfy { app.wasDeleted("\($0)") })
-    }
 }

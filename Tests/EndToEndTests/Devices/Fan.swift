@@ -9,7 +9,6 @@ struct Fan: Sendable {
     /// The simulator's name of the phone.
     let phone: String
     let bundleID: String
-    let environment: APNsEnvironment
     /// The push-to-start token of the phone; `nil`: the phone's system has none.
     let token: String?
     /// The version that the app reports. The simulator knows only its major version.
@@ -19,27 +18,20 @@ struct Fan: Sendable {
     var event = "derby"
     var installation = UUID()
     var secret = Fan.makeSecret()
-    var locale = "en-GB"
-    var liveActivitiesEnabled = true
     var topics = ["team:rapid"]
-    /// The push-to-start tokens by attributes type.
-    var startTokens: [String: String]
 
     static let attributesType = "MatchAttributes"
 
-    /// Adds a phone with the app to the simulator.
+    /// Adds a phone with the app to the simulator, in production.
     init(
-        _ phone: String, _ systemVersion: String, of bundleID: String = Stage.bundleID,
-        in environment: APNsEnvironment, _ simulator: Simulator
+        _ phone: String, _ systemVersion: String, of bundleID: String = Stage.bundleID, _ simulator: Simulator
     ) throws {
         let system = try #require(Int(systemVersion.prefix { $0.isNumber }))
-        let device = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [bundleID])
+        let device = try simulator.addDevice(phone, in: .production, system: system, bundleIDs: [bundleID])
         self.phone = phone
         self.bundleID = bundleID
-        self.environment = environment
         self.systemVersion = systemVersion
         token = device.startTokens[bundleID.lowercased()]
-        startTokens = token.map { [Self.attributesType: $0] } ?? [:]
     }
 
     /// 32 bytes in base64url.
@@ -50,25 +42,17 @@ struct Fan: Sendable {
         .joined()
     }
 
-    /// A token that nobody has.
-    static func strangersToken() -> String {
-        (0..<80).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
-    }
-
     private var path: String {
-        "/v1/apps/\(bundleID)/\(environment.rawValue)/installations/\(installation.uuidString.lowercased())"
+        "/v1/apps/\(bundleID)/production/installations/\(installation.uuidString.lowercased())"
     }
 
     /// The whole state that the app registers.
     private var state: String {
-        let tokens = startTokens.sorted { $0.key < $1.key }.map {
-            #"{"attributesType": "\#($0.key)", "token": "\#($0.value)"}"#
-        }
+        let token = token.map { #"{"attributesType": "\#(Self.attributesType)", "token": "\#($0)"}"# } ?? ""
         let topics = topics.map { "\"\($0)\"" }
         return """
-            {"systemVersion": "\(systemVersion)", "locale": "\(locale)",
-             "liveActivitiesEnabled": \(liveActivitiesEnabled), "frequentPushesEnabled": true,
-             "startTokens": [\(tokens.joined(separator: ","))], "topics": [\(topics.joined(separator: ","))]}
+            {"systemVersion": "\(systemVersion)", "locale": "en-GB", "liveActivitiesEnabled": true,
+             "frequentPushesEnabled": true, "startTokens": [\(token)], "topics": [\(topics.joined(separator: ","))]}
             """
     }
 

@@ -7,14 +7,10 @@ internal import Testing
 
 /// Steps that several tests of starts share.
 extension Stage {
-    /// A phone with the app, in production unless said otherwise.
-    func fan(
-        _ phone: String, _ systemVersion: String = "18.4", in environment: APNsEnvironment = .production,
-        _ change: (inout Fan) -> Void = { _ in }
-    ) throws -> Fan {
-        var fan = try Fan("\(event)-\(phone)", systemVersion, of: bundleID, in: environment, simulator)
+    /// A phone with the app in production.
+    func fan(_ phone: String, _ systemVersion: String = "18.4") throws -> Fan {
+        var fan = try Fan("\(event)-\(phone)", systemVersion, of: bundleID, simulator)
         fan.event = event
-        change(&fan)
         return fan
     }
 
@@ -71,6 +67,23 @@ extension Stage {
         }
     }
 
+    /// Starts the event on a new phone, with a channel, and on an old one, whose owner allows the activity and whose
+    /// update token is reported.
+    func startOnNewAndOld() async throws -> (app: HTTPCaller, new: Fan, old: Fan, token: String) {
+        try await putApp()
+        let app = try await appsKey()
+        let (new, old) = (try fan("new"), try fan("old", "17.5"))
+        for fan in [new, old] { try await fan.register(app) }
+        try await putStartingEvent()
+        try await startNow()
+        for fan in [new, old] { try await shows(fan, #"{"home": 0}"#) }
+        try await started(accepted: 2)
+        let token = try simulator.allow(activity: 1, on: old.phone)
+        try await new.report(app)
+        try await old.report(app, token: token)
+        return (app, new, old, token)
+    }
+
     /// Waits until a phone shows one card with this content, and nothing else.
     @discardableResult
     func shows(_ fan: Fan, _ content: String) async throws -> APNsSimulator.Activity {
@@ -95,9 +108,6 @@ extension SimulatorRequest {
 extension JSON {
     /// One of a start's counts, over all audiences.
     func count(_ name: String) -> Int? { self["counts"]?[name]?.int }
-
-    /// How many followers can get no start for this reason.
-    func ineligible(_ reason: String) -> Int? { self["counts"]?["ineligible"]?[reason]?.int }
 
     /// Whether the counts of a start add up to its followers.
     var addsUp: Bool {

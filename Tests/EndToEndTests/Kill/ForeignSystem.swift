@@ -30,7 +30,7 @@ final class ForeignSystem: Sendable {
     /// At each turn, this system creates two channels, and deletes its oldest channel if it has more than eight. It
     /// ends after `finish`.
     func run(_ simulator: Simulator) async throws {
-        try await AppleConsole.with(simulator, Stage.bundleID, .production) { console in
+        try await AppleConsole.with(simulator, .production) { console in
             for await _ in turns.stream {
                 for _ in 0..<2 {
                     let id = try await console.create(.mostRecentMessageStored)

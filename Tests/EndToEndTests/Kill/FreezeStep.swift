@@ -13,8 +13,8 @@ struct FreezeStep: Hashable, CustomStringConvertible {
     static let all: [FreezeStep] =
         [
             "channels", "events", "lanes", "deliveries", "broadcasts", "app_environments", "unmanaged_channels",
-            "reconciliations", "webhook_messages", "fan_outs",
-            "starts", "lookup_journal", "api_keys", "audit_log", "installations",
+            "reconciliations", "webhook_messages",
+            "start_runs", "starts", "lookup_journal", "api_keys", "audit_log", "installations",
             "activities",
         ].flatMap { [FreezeStep(table: $0, isCommit: false), FreezeStep(table: $0, isCommit: true)] }
 

@@ -7,8 +7,6 @@ internal import Postgres
 internal import Synchronization
 internal import Testing
 
-@testable internal import GrandstandCommand
-
 /// A server on a PostgreSQL that can be frozen, with work for every loop in each round.
 struct FreezeWorld: Sendable {
     /// What is done to PostgreSQL.
@@ -39,33 +37,22 @@ struct FreezeWorld: Sendable {
 
     /// The server promises an answer within five seconds. If all other tests run at the same time, the process of this
     /// test may be some seconds late.
-    static let callLimit = Duration.seconds(ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES"] == nil ? 10 : 5)
+    static let callLimit = Duration.seconds(Drill.number("GRANDSTAND_FREEZES") == nil ? 10 : 5)
     static let loopLimit = Duration.seconds(10)
 
     /// Runs `body` in a world of its own, and ends all of it afterwards.
     ///
     /// - Parameter tcpPort: how the server reaches PostgreSQL; `nil`: over its socket.
     static func with(tcpPort: Int?, _ body: (FreezeWorld) async throws -> Void) async throws {
-        let folder = try TemporaryFolder()
-        try await Simulator.running(in: folder.path + "/apns", logger: Stage.logger) { simulator, addresses in
-            let cluster = PostgresCluster(
-                directory: folder.path + "/database", logger: Stage.logger, durable: false, tcpPort: tcpPort)
-            let stop = {
-                try? cluster.freeze(false)
-                await cluster.stop()
-            }
-            try await withCleanup(stop) {
-                let url = try await cluster.startMigrated()
-                let pool = PostgresPool(configuration: .init(connectionString: url), logger: Stage.logger)
-                var environment = Stage.apns(addresses).merging(WebhookTests.settings) { $1 }
-                environment["DATABASE_URL"] = url
-                environment["GRANDSTAND_APNS_REQUEST_TIMEOUT"] = "1"
-                environment["GRANDSTAND_RECONCILE_INTERVAL"] = "0"
-                try await Receiver.with { receiver in
-                    try await Stage.serve(environment, simulator: simulator) { stage in
-                        try await body(try await FreezeWorld(stage, cluster, receiver, pool))
-                        await pool.close()
-                    }
+        let settings = WebhookTests.settings.merging([
+            "GRANDSTAND_APNS_REQUEST_TIMEOUT": "1", "GRANDSTAND_RECONCILE_INTERVAL": "0",
+        ]) { $1 }
+        try await Stage.onCluster(settings: settings, tcpPort: tcpPort) { cluster, environment, simulator in
+            let pool = Stage.pool(environment)
+            try await Receiver.with { receiver in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await body(try await FreezeWorld(stage, cluster, receiver, pool))
+                    await pool.close()
                 }
             }
         }
@@ -78,18 +65,7 @@ struct FreezeWorld: Sendable {
         self.cluster = cluster
         self.receiver = receiver
         self.pool = pool
-        try await stage.putApp()
-        app = try await stage.appsKey()
-        new = try stage.fan("new")
-        old = try stage.fan("old", "17.5")
-        for fan in [new, old] { try await fan.register(app) }
-        try await stage.putStartingEvent()
-        try await stage.startNow()
-        for fan in [new, old] { try await stage.shows(fan, #"{"home": 0}"#) }
-        try await stage.started(accepted: 2)
-        let token = try stage.simulator.allow(activity: 1, on: old.phone)
-        try await new.report(app)
-        try await old.report(app, token: token)
+        (app, new, old, _) = try await stage.startOnNewAndOld()
         try await stage.putEvent("later")
         try await stage.activeChannels(of: "later")
         let hook = try await stage.api(
@@ -180,9 +156,7 @@ struct FreezeWorld: Sendable {
             await cluster.kill()
             _ = try await cluster.start()
         case .cutConnections:
-            _ = try? await pool.query(
-                "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null"
-            )
+            _ = try? await pool.query(Stadium.ending)
         }
     }
 

@@ -30,7 +30,7 @@ struct KickOff: Sendable {
         func fans(_ kind: String, _ count: Int) throws -> [Fan] {
             try (0..<count).map { n in
                 var fan = try Fan(
-                    "\(event)-\(kind)-\(n)", Self.systems[n % Self.systems.count], in: .production, simulator)
+                    "\(event)-\(kind)-\(n)", Self.systems[n % Self.systems.count], simulator)
                 fan.topics = ["team:\(event)", "league:\(event)"]
                 return fan
             }

@@ -31,20 +31,12 @@ extension Stadium {
     static func with(
         events: Int, settings: [String: String] = [:], _ body: (Stadium, Simulator) async throws -> Void
     ) async throws {
-        let folder = try TemporaryFolder()
-        try await Simulator.running(in: folder.path + "/apns", logger: Stage.logger) {
-            $0.capitals = .accepted
-        } _: { simulator, addresses in
-            let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger)
-            try await withCleanup({ await cluster.stop() }) {
-                var environment = Stage.apns(addresses).merging(settings) { $1 }
-                environment["DATABASE_URL"] = try await cluster.startMigrated()
-                environment["GRANDSTAND_RECONCILE_INTERVAL"] = "0"
-                let stadium = Stadium(
-                    environment: environment, cluster: cluster, secret: try await Stage.secret(environment),
-                    events: events)
-                try await withCleanup({ await stadium.stop() }) { try await body(stadium, simulator) }
-            }
+        let settings = settings.merging(["GRANDSTAND_RECONCILE_INTERVAL": "0"]) { $1 }
+        try await Stage.onCluster(settings: settings, durable: true, options: { $0.quirks.capitals = .accepted }) {
+            cluster, environment, simulator in
+            let stadium = Stadium(
+                environment: environment, cluster: cluster, secret: try await Stage.secret(environment), events: events)
+            try await withCleanup({ await stadium.stop() }) { try await body(stadium, simulator) }
         }
     }
 }

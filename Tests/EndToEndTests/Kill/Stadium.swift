@@ -29,6 +29,9 @@ final class Stadium: Sendable {
         return .putEvent(key, .init(name: "Match", audiences: [audience]))
     }
 
+    /// Every third match has a feed that puts its state, and repeats it until a replica answers.
+    static func isFed(_ event: Int) -> Bool { event.isMultiple(of: 3) }
+
     private static let contentType = #"""
         {"check": "refuse",
          "versions": [{"name": "1.0", "schema": {"properties": {"goals": {"type": "integer"}}}}],
@@ -42,7 +45,7 @@ final class Stadium: Sendable {
     func open() async throws {
         try await revive()
         try await organiser.putApp(Stage.bundleID, name: "Stadium")
-        if matches.indices.contains(where: KillWorld.isFed) {
+        if matches.indices.contains(where: Self.isFed) {
             try await organiser.send(
                 .putContent("Match", of: Stage.bundleID, json: try RawJSON(json: Self.contentType)))
         }
@@ -84,9 +87,7 @@ final class Stadium: Sendable {
 
     /// Queries the database directly, without a server.
     func rows(_ query: PostgresQuery) async throws -> PostgresRows {
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
-            logger: Stage.logger)
+        let pool = Stage.pool(environment)
         return try await withCleanup({ await pool.close() }) { try await pool.query(query) }
     }
 
@@ -98,12 +99,12 @@ final class Stadium: Sendable {
     func update(_ event: Int, round: Int) async -> KillCalls.Call {
         var call = KillCalls.Call(event: event)
         let step = 2 * round
-        if KillWorld.isFed(event) {
+        if Self.isFed(event) {
             if await tell(event, round: round) { call.accepted = step } else { call.maybe.insert(step) }
             return call
         }
         if await post(event, step: step) != nil { call.accepted = step } else { call.maybe.insert(step) }
-        guard KillWorld.all.contains(.withdrawals), (event + round).isMultiple(of: 5) else { return call }
+        guard (event + round).isMultiple(of: 5) else { return call }
         let draft = step + 1
         guard let id = await post(event, step: draft) else {
             call.maybe.insert(draft)
@@ -152,15 +153,11 @@ final class Stadium: Sendable {
         await server?.kill()
     }
 
-    func killConnections() async {
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
-            logger: Stage.logger)
-        _ = try? await pool.query(
-            "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null"
-        )
-        await pool.close()
-    }
+    /// Ends all connections but its own.
+    static let ending: PostgresQuery =
+        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null"
+
+    func killConnections() async { _ = try? await rows(Self.ending) }
 
     /// Kills PostgreSQL as a power cut would, and starts it again at once, as a supervisor would.
     func killDatabase() async {
@@ -168,11 +165,11 @@ final class Stadium: Sendable {
         _ = try? await cluster.start()
     }
 
-    /// Starts again what was killed; returns once everything answers.
+    /// Starts again what was killed; returns once everything answers. The clocks of the replicas are 20 s apart.
     func revive() async throws {
         _ = try await cluster.start()
         for replica in 0..<2 where replicas.withLock({ $0[replica] == nil }) {
-            let server = try await ServerProcess.start(environment, wallLead: KillWorld.lead(of: replica))
+            let server = try await ServerProcess.start(environment, wallLead: [-10, 10][replica])
             let url = try #require(URL(string: server.url))
             let client = GrandstandClient.once(url, key: secret, timeout: 30)
             replicas.withLock { $0[replica] = (server, client) }

@@ -55,10 +55,8 @@ struct Saturday: Sendable {
             try ground.cluster.freeze(true)
             try await Task.sleep(for: length)
             try ground.cluster.freeze(false)
-            ground.tally.count {
-                $0.freezes += 1
-                $0.frozen += length
-            }
+            ground.tally.count("freezes")
+            ground.tally.froze(for: length)
         }
     }
 
@@ -80,30 +78,22 @@ struct Saturday: Sendable {
             case .failure(let problem):
                 ground.tally.expect(
                     [404, 410, 503].contains(problem.status), "a lookup of \(script.key) was refused: \(problem)")
-                if problem.status == 503 { ground.tally.count { $0.unavailable += 1 } }
+                if problem.status == 503 { ground.tally.count("lookups with 503") }
             case nil: ground.tally.expect(false, "a lookup of \(script.key) had no answer")
             }
-            ground.tally.count { $0.lookups += 1 }
+            ground.tally.count("lookups by apps")
             try? await Task.sleep(for: .milliseconds(20 + random.next(below: 60)))
         }
     }
 
     private func summary(_ counts: SaturdayGround.Tally.Counts, _ verdict: SaturdayVerdict) -> String {
-        """
-        saturday, seed \(seed)    \(matches) matches in \(seconds) s, two replicas
-        calls                 \(counts.calls), the longest answer after \(Self.text(counts.longest))
-        time-outs             \(counts.timeouts)
-        repeats               \(counts.repeats)
-        corrections           \(counts.corrections)
-        matches moved         \(counts.postponements)
-        ends taken back       \(counts.reopenings)
-        freezes               \(counts.freezes), \(Self.text(counts.frozen)) in all
-        lookups by apps       \(counts.lookups), \(counts.unavailable) of them 503
-        messages              \(verdict.messages) accepted by Apple, \(verdict.superseded) superseded
-        rings                 \(verdict.rings)
-        phones                \(verdict.phones)
-        disagreements         \(counts.disagreements.count)\(counts.disagreements.prefix(20).map { "\n    " + $0 }.joined())
-        """
+        let numbers = counts.numbers.merging(verdict.numbers) { $1 }.sorted { $0.key < $1.key }
+        return """
+            saturday, seed \(seed): \(matches) matches in \(seconds) s, two replicas
+            the longest answer after \(Self.text(counts.longest)); frozen for \(Self.text(counts.frozen)) in all
+            \(numbers.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
+            disagreements \(counts.disagreements.count)\(counts.disagreements.prefix(20).map { "\n    " + $0 }.joined())
+            """
     }
 
     private static func text(_ time: Duration) -> String { "\((time / .milliseconds(100)).rounded() / 10) s" }

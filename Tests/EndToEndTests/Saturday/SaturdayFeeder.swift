@@ -103,7 +103,7 @@ struct SaturdayFeeder {
     /// - Returns: the new start of the match.
     @discardableResult
     private func move(by seconds: TimeInterval, _ step: SaturdayScript.Step) async throws -> Date {
-        ground.tally.count { $0.postponements += 1 }
+        ground.tally.count("matches moved")
         // The new start has whole seconds, because the patch contains whole seconds.
         let startsAt = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + seconds).rounded(.up))
         let patch = try RawJSON(json: #"{"startsAt": "\#(startsAt.formatted(.iso8601))"}"#)
@@ -127,7 +127,7 @@ struct SaturdayFeeder {
                 rings: true)
         case .update: try await send(.update, step)
         case .correct:
-            ground.tally.count { $0.corrections += 1 }
+            ground.tally.count("corrections")
             try await send(.update, step, scores[max(0, newest - 1)])
         case .postpone:
             try await move(by: 86_400, step)
@@ -177,7 +177,7 @@ struct SaturdayFeeder {
 
     /// Takes the `end` back, because it was a mistake. People whose phones showed the `end` open the app again.
     private mutating func reopen(_ step: SaturdayScript.Step) async throws {
-        ground.tally.count { $0.reopenings += 1 }
+        ground.tally.count("ends taken back")
         let answer = try await ground.make(.reopenEvent(script.key), step, turn: script.number) { $0.broadcasts }
         mistake = newest
         for index in spectators.indices { spectators[index].sawMistake = true }

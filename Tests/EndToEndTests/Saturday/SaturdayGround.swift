@@ -25,33 +25,18 @@ struct SaturdayGround: Sendable {
     var organiser: Organiser { Organiser { [clients] in clients } }
 
     static func with<Value: Sendable>(_ body: (SaturdayGround) async throws -> Value) async throws -> Value {
-        try await withTemporaryFolder("saturday") { folder in
-            try await Simulator.running(in: folder + "/apns", logger: Stage.logger) { simulator, addresses in
-                let cluster = PostgresCluster(directory: folder + "/database", logger: Stage.logger, durable: false)
-                let stop = {
-                    try? cluster.freeze(false)
-                    await cluster.stop()
-                }
-                return try await withCleanup(stop) {
-                    let settings = addresses.settings.merging(["DATABASE_URL": try await cluster.startMigrated()]) {
-                        $1
-                    }
-                    let secret = try await Stage.secret(settings)
-                    let replicas = [
-                        try await ServerProcess.start(settings), try await ServerProcess.start(settings),
-                    ]
-                    return try await withCleanup({ for replica in replicas { await replica.kill() } }) {
-                        let urls = replicas.compactMap { URL(string: $0.url) }
-                        let clients = urls.map { GrandstandClient.once($0, key: secret) }
-                        try await Organiser { clients }.putApp(bundleID, name: "Saturday")
-                        let key = try await clients[0].send(
-                            .createKey(name: "app", scopes: [.device], bundleId: bundleID))
-                        return try await body(
-                            SaturdayGround(
-                                simulator: simulator, cluster: cluster, clients: clients,
-                                phones: GrandstandClient(server: urls[1], key: key.secret)))
-                    }
-                }
+        try await Stage.onCluster(settings: ["GRANDSTAND_LANE_INTERVAL": "1"]) { cluster, settings, simulator in
+            let secret = try await Stage.secret(settings)
+            let replicas = [try await ServerProcess.start(settings), try await ServerProcess.start(settings)]
+            return try await withCleanup({ for replica in replicas { await replica.kill() } }) {
+                let urls = replicas.compactMap { URL(string: $0.url) }
+                let clients = urls.map { GrandstandClient.once($0, key: secret) }
+                try await Organiser { clients }.putApp(bundleID, name: "Saturday")
+                let key = try await clients[0].send(.createKey(name: "app", scopes: [.device], bundleId: bundleID))
+                return try await body(
+                    SaturdayGround(
+                        simulator: simulator, cluster: cluster, clients: clients,
+                        phones: GrandstandClient(server: urls[1], key: key.secret)))
             }
         }
     }
@@ -59,17 +44,9 @@ struct SaturdayGround: Sendable {
     /// Counts what happened, and collects what does not agree.
     final class Tally: Sendable {
         struct Counts {
-            var calls = 0
-            var timeouts = 0
-            var repeats = 0
-            var corrections = 0
-            var postponements = 0
-            var reopenings = 0
-            var freezes = 0
-            var frozen = Duration.zero
-            var lookups = 0
-            var unavailable = 0
+            var numbers: [String: Int] = [:]
             var longest = Duration.zero
+            var frozen = Duration.zero
             /// Descriptions of what does not agree.
             var disagreements: [String] = []
         }
@@ -78,7 +55,11 @@ struct SaturdayGround: Sendable {
 
         var current: Counts { counts.withLock { $0 } }
 
-        func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
+        func count(_ name: String, _ number: Int = 1) { counts.withLock { $0.numbers[name, default: 0] += number } }
+
+        func answered(after time: Duration) { counts.withLock { $0.longest = max($0.longest, time) } }
+
+        func froze(for time: Duration) { counts.withLock { $0.frozen += time } }
 
         func expect(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
             if !holds { counts.withLock { $0.disagreements.append(otherwise()) } }
@@ -104,19 +85,17 @@ struct SaturdayGround: Sendable {
             }
             hurried = try? await attempt.value?.get().value
             timer.cancel()
-            tally.count {
-                $0.calls += 1
-                if hurried == nil { $0.timeouts += 1 }
-            }
+            tally.count("calls")
+            if hurried == nil { tally.count("time-outs") }
         }
         let value = try await decide(call, turn: turn + 1)
         if step.isSentTwice {
-            tally.count { $0.repeats += 1 }
+            tally.count("repeats")
             let again = try await decide(call, turn: turn)
             tally.expect(same(again) == same(value), "\(call.path): a repetition had another answer")
         }
         if let hurried {
-            tally.count { $0.repeats += 1 }
+            tally.count("repeats")
             tally.expect(same(hurried) == same(value), "\(call.path): a repetition had another answer")
         }
         return value
@@ -124,11 +103,9 @@ struct SaturdayGround: Sendable {
 
     private func decide<Value>(_ call: GrandstandClient.Call<Value>, turn: Int) async throws -> Value {
         let decision = try await organiser.decide(call, first: turn)
-        tally.count {
-            $0.calls += decision.attempts
-            $0.repeats += decision.attempts - 1
-            if decision.attempts == 1 { $0.longest = max($0.longest, decision.took) }
-        }
+        tally.count("calls", decision.attempts)
+        tally.count("repeats", decision.attempts - 1)
+        if decision.attempts == 1 { tally.answered(after: decision.took) }
         return try decision.result.get().value
     }
 
@@ -145,7 +122,7 @@ struct SaturdayGround: Sendable {
             do {
                 _ = try await make(try call(reply?.entityTag), step, turn: turn) { $0.key }
             } catch let problem as ServerProblem where problem.kind == .versionMismatch {
-                tally.count { $0.repeats += 1 }
+                tally.count("repeats")
             }
         }
     }

@@ -7,9 +7,8 @@ internal import Testing
 /// `GRANDSTAND_SATURDAY_SEED` chooses what the program does and when PostgreSQL freezes.
 @Suite(.timeLimit(.minutes(120)))
 struct SaturdayTests {
-    private static let minutes = ProcessInfo.processInfo.environment["GRANDSTAND_SATURDAY_MINUTES"].flatMap(Int.init)
-    private static let seed =
-        ProcessInfo.processInfo.environment["GRANDSTAND_SATURDAY_SEED"].flatMap(UInt64.init) ?? 2_026
+    private static let minutes = Drill.number("GRANDSTAND_SATURDAY_MINUTES")
+    private static let seed = UInt64(Drill.number("GRANDSTAND_SATURDAY_SEED") ?? 2_026)
 
     @Test func `after matches during which PostgreSQL freezes, phones, lookups, the API and Apple agree`() async throws
     {

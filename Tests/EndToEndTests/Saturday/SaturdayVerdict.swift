@@ -9,10 +9,8 @@ internal import GrandstandClient
 /// still live.
 struct SaturdayVerdict {
     let ground: SaturdayGround
-    private(set) var messages = 0
-    private(set) var superseded = 0
-    private(set) var rings = 0
-    private(set) var phones = 0
+    /// How many messages, superseded messages, rings and phones there were.
+    private(set) var numbers: [String: Int] = [:]
 
     init(_ feeders: [SaturdayFeeder], on ground: SaturdayGround) async throws {
         self.ground = ground
@@ -42,7 +40,7 @@ struct SaturdayVerdict {
 
     /// The phone must show one activity, with the newest content of its audience.
     private mutating func check(_ spectator: SaturdayFeeder.Spectator, of feeder: SaturdayFeeder) throws {
-        phones += 1
+        numbers["phones", default: 0] += 1
         let cards = ground.simulator.lockScreen(of: spectator.phone)
         let number = spectator.sawMistake ? feeder.mistake ?? feeder.newest : feeder.newest
         let content = try feeder.content(number, spectator.variant)
@@ -106,8 +104,8 @@ struct SaturdayVerdict {
             listed.map(\.id).sorted() == feeder.accepted.sorted(), feeder,
             "\(feeder.accepted.count) broadcasts were accepted, \(listed.count) are listed")
         for broadcast in listed {
-            messages += broadcast.counts["accepted"] ?? 0
-            superseded += broadcast.counts["superseded"] ?? 0
+            numbers["messages", default: 0] += broadcast.counts["accepted"] ?? 0
+            numbers["superseded", default: 0] += broadcast.counts["superseded"] ?? 0
             let rest = broadcast.counts.filter { !["accepted", "superseded"].contains($0.key) && $0.value > 0 }
             expect(broadcast.state == .done && rest.isEmpty, feeder, "\(broadcast.id): \(broadcast.state) \(rest)")
         }
@@ -117,14 +115,13 @@ struct SaturdayVerdict {
     private mutating func checkRings(of feeder: SaturdayFeeder, _ channels: [String], _ journal: [JournalEntry]) {
         var rung: [String: Set<Int>] = [:]
         for entry in journal where entry.operation == .broadcast && entry.status == 200 {
+            let aps = entry.request.json["aps"]
             guard let channel = entry.request[header: APNsHeader.channelID], channels.contains(channel),
-                let body = try? JSONSerialization.jsonObject(with: Data(entry.request.body)) as? [String: Any],
-                let aps = body["aps"] as? [String: Any], let timestamp = aps["timestamp"] as? Int,
-                let alert = (aps["alert"] as? [String: Any])?["body"] as? String
+                let timestamp = aps?["timestamp"]?.int, let alert = aps?["alert"]?["body"]?.string
             else { continue }
             rung["\(channel) \(alert)", default: []].insert(timestamp)
         }
-        rings += rung.count
+        numbers["rings", default: 0] += rung.count
         for channel in channels {
             for alert in feeder.alerts {
                 let times = rung["\(channel) \(alert)"]?.count ?? 0

@@ -16,7 +16,7 @@ struct AppleConsole: Sendable {
 
     /// Runs `body` with a console for one app and environment of the simulator.
     static func with<Result>(
-        _ simulator: Simulator, _ bundleID: String = Stage.bundleID, _ environment: APNsEnvironment = .development,
+        _ simulator: Simulator, _ environment: APNsEnvironment = .development,
         _ body: (AppleConsole) async throws -> Result
     ) async throws -> Result {
         let addresses = try #require(simulator.addresses)
@@ -29,7 +29,7 @@ struct AppleConsole: Sendable {
         let keys = KeyRing(directory: (addresses.keyFile as NSString).deletingLastPathComponent)
         let client = APNsClient(settings: settings, keys: keys, now: { Date() }, logger: Stage.logger)
         let address = APNsAddress(
-            bundleID: try #require(BundleID(rawValue: bundleID)), environment: environment,
+            bundleID: try #require(BundleID(rawValue: Stage.bundleID)), environment: environment,
             credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID),
             managementPath: .lowercased)
         return try await ending(with: { await client.close() }) {

@@ -12,11 +12,6 @@ enum Mark {
         try RawJSON(json: #"{"\#(member)": [\#(match), \#(number)]}"#)
     }
 
-    /// Reads the mark from the JSON of a content state.
-    static func read(_ content: Any?) -> (match: Int, number: Int)? {
-        guard let mark = (content as? [String: Any])?[member] as? [Int], mark.count == 2 else { return nil }
-        return (mark[0], mark[1])
-    }
 }
 
 /// A marked message that the simulator accepted.
@@ -28,16 +23,16 @@ struct Arrival: Sendable {
     let number: Int
 
     fileprivate init?(_ entry: JournalEntry) {
+        let aps = entry.request.json["aps"]
+        let mark = aps?["content-state"]?[Mark.member]
         guard entry.operation == .broadcast, entry.status == 200,
-            let channelID = entry.request[header: APNsHeader.channelID],
-            let body = try? JSONSerialization.jsonObject(with: Data(entry.request.body)) as? [String: Any],
-            let aps = body["aps"] as? [String: Any], let timestamp = aps["timestamp"] as? Int,
-            let mark = Mark.read(aps["content-state"])
+            let channelID = entry.request[header: APNsHeader.channelID], let timestamp = aps?["timestamp"]?.int,
+            let match = mark?[0]?.int, let number = mark?[1]?.int
         else { return nil }
         at = Date(timeIntervalSince1970: entry.time)
         self.channelID = channelID
         self.timestamp = timestamp
-        (match, number) = mark
+        (self.match, self.number) = (match, number)
     }
 }
 
@@ -53,15 +48,12 @@ struct ArrivalOrder: Sendable {
     private(set) var backwards: [String] = []
     /// The number of messages that were repeated unchanged, because their answer was lost.
     private(set) var repeats = 0
-    /// The longest time between two successive messages, all channels taken together, in seconds.
-    private(set) var gap: TimeInterval = 0
 
     /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a
     ///   lower number, is sent again.
     init(_ arrivals: [Arrival], numbersRise: Bool = true) {
         var last: [String: Arrival] = [:]
-        for (index, arrival) in arrivals.enumerated() {
-            if index > 0 { gap = max(gap, arrival.at.timeIntervalSince(arrivals[index - 1].at)) }
+        for arrival in arrivals {
             let before = last.updateValue(arrival, forKey: arrival.channelID)
             guard let before else { continue }
             if (arrival.timestamp, arrival.number) == (before.timestamp, before.number) {

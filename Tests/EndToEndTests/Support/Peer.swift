@@ -36,13 +36,18 @@ final class Peer {
     }
 
     /// The next answer with its whole body, or the part of it that came before the server closed.
-    func answer() async -> String {
+    func answer() async -> String { await read(until: Self.isWhole) }
+
+    /// Everything until the server closes.
+    func untilClosed() async -> String { await read { _ in false } }
+
+    private func read(until isEnough: @escaping @Sendable ([UInt8]) -> Bool) async -> String {
         let descriptor = descriptor
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var bytes: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 16_384)
-                while !Self.isWhole(bytes) {
+                while !isEnough(bytes) {
                     let count = recv(descriptor, &buffer, buffer.count, 0)
                     guard count > 0 else { break }
                     bytes += buffer.prefix(count)
@@ -57,23 +62,6 @@ final class Peer {
         guard let end = text.range(of: "\r\n\r\n") else { return false }
         let length = text[..<end.lowerBound].lowercased().firstMatch(of: /content-length: (\d+)/)?.output.1
         return text[end.upperBound...].utf8.count >= length.flatMap { Int($0) } ?? 0
-    }
-
-    /// Everything until the server closes.
-    func untilClosed() async -> String {
-        let descriptor = descriptor
-        return await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                var text: [UInt8] = []
-                var buffer = [UInt8](repeating: 0, count: 4_096)
-                while true {
-                    let count = recv(descriptor, &buffer, buffer.count, 0)
-                    guard count > 0 else { break }
-                    text += buffer.prefix(count)
-                }
-                continuation.resume(returning: String(decoding: text, as: UTF8.self))
-            }
-        }
     }
 
     /// What has arrived by now; `nil`: nothing.

@@ -1,12 +1,11 @@
 internal import Foundation
 internal import GrandstandTestKit
-internal import Synchronization
 
 /// PgBouncer before the database of a test.
-final class PgBouncer: Sendable {
+struct PgBouncer: Sendable {
     /// Where clients reach the database.
     let url: String
-    private let process: Process
+    private let process: ChildProcess
 
     static let program = ["/usr/sbin/pgbouncer", "/opt/homebrew/bin/pgbouncer", "/usr/local/bin/pgbouncer"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -37,35 +36,19 @@ final class PgBouncer: Sendable {
             \(settings)
             """
         try configuration.write(toFile: place + "/pgbouncer.ini", atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = [place + "/pgbouncer.ini"]
+        var command = [program, place + "/pgbouncer.ini"]
         if geteuid() == 0 {
             // PgBouncer refuses to run as root, so it runs as `postgres`, the owner of the database's socket. This
             // account must have access to the folders.
             for path in [folder, place] { chmod(path, 0o777) }
-            process.arguments = ["-u", "postgres", place + "/pgbouncer.ini"]
+            command.insert(contentsOf: ["-u", "postgres"], at: 1)
         }
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let bouncer = PgBouncer(url: "host='\(place)' port=6432 user=grandstand dbname=grandstand", process)
+        let process = try ChildProcess(command, [:])
         try await until("PgBouncer takes clients") {
             FileManager.default.fileExists(atPath: place + "/.s.PGSQL.6432")
         }
-        return bouncer
+        return PgBouncer(url: "host='\(place)' port=6432 user=grandstand dbname=grandstand", process: process)
     }
 
-    private init(url: String, _ process: Process) {
-        self.url = url
-        self.process = process
-    }
-
-    func stop() {
-        guard process.isRunning else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
-
-    deinit { stop() }
+    func stop() async { await process.kill() }
 }

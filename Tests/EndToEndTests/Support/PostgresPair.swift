@@ -8,13 +8,14 @@ struct PostgresPair: Sendable {
     let primary: PostgresCluster
     let standby: PostgresCluster
     let primaryURL: String
-    let standbyURL: String
-
     /// A connection string with both hosts, the primary first.
-    var url: String {
+    let url: String
+
+    /// The connection string of the first host with the second host added.
+    static func url(_ first: String, _ second: String) -> String {
         let host = /host='([^']+)'/
-        let other = standbyURL.firstMatch(of: host)?.output.1 ?? ""
-        return primaryURL.replacing(host) { "host='\($0.output.1),\(other)'" }
+        let other = second.firstMatch(of: host)?.output.1 ?? ""
+        return first.replacing(host) { "host='\($0.output.1),\(other)'" }
     }
 
     /// Runs `body` with a pair in this folder, and stops the pair afterwards.
@@ -24,21 +25,20 @@ struct PostgresPair: Sendable {
     ) async throws {
         let primary = PostgresCluster(directory: folder + "/one", logger: logger, durable: false)
         let standby = PostgresCluster(directory: folder + "/two", logger: logger, durable: false)
-        let result: Result<Void, any Error>
-        do {
+        let stop = {
+            try? standby.freeze(false)
+            await standby.stop()
+            await primary.stop()
+        }
+        try await ending(with: stop) {
             let primaryURL = try await primary.startMigrated()
             try await standby.follow(primaryURL)
             let pair = PostgresPair(
-                primary: primary, standby: standby, primaryURL: primaryURL, standbyURL: try await standby.start())
+                primary: primary, standby: standby, primaryURL: primaryURL,
+                url: url(primaryURL, try await standby.start()))
             try await pair.synchronise()
-            result = .success(try await body(pair))
-        } catch {
-            result = .failure(error)
+            try await body(pair)
         }
-        try? standby.freeze(false)
-        await standby.stop()
-        await primary.stop()
-        try result.get()
     }
 
     /// From now on, a commit waits for the standby. This is set only in the primary's configuration, so that a promoted

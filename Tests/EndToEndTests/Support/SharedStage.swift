@@ -12,13 +12,8 @@ actor SharedStage {
         "GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_RECONCILE_GRACE": "0",
     ]) { $1 }
 
-    private struct Running {
-        let stage: Task<Stage, any Error>
-        let run: Task<Void, any Error>
-        let stop: AsyncStream<Void>.Continuation
-    }
-
-    private var running: Running?
+    private var running:
+        (stage: Task<Stage, any Error>, run: Task<Void, any Error>, stop: AsyncStream<Void>.Continuation)?
     private var suites = 0
 
     fileprivate func stage() async throws -> Stage {
@@ -42,7 +37,7 @@ actor SharedStage {
             for try await stage in stages { return stage }
             throw CancellationError()
         }
-        running = Running(stage: stage, run: run, stop: stop)
+        running = (stage, run, stop)
         return try await stage.value
     }
 

@@ -81,27 +81,17 @@ extension Stage {
         }
     }
 
-    /// Tries to import a channel into the app in development.
-    func importChannel(_ body: String) async throws -> HTTPCaller.Answer {
-        try await api("POST", "/v1/apps/\(bundleID)/development/channels/import", body)
-    }
-
     /// Asks for `count` channels by hand, all at once. A call that had to wait too long is repeated.
     func createChannels(_ count: Int) async throws -> [HTTPCaller.Answer] {
-        try await withThrowingTaskGroup { group in
-            for _ in 0..<count {
-                group.addTask {
-                    let key = UUID().uuidString
-                    return try await until("the channel is made or refused", within: .seconds(120)) {
-                        let answer = try await api(
-                            "POST", "/v1/apps/\(bundleID)/development/channels",
-                            #"{"storagePolicy": "noMessageStored"}"#, headers: ["Idempotency-Key": key])
-                        let waits: [String?] = ["store-unavailable", "idempotency-in-progress", "channel-pending"]
-                        return waits.contains(answer.slug) ? nil : answer
-                    }
-                }
+        try await concurrently(count) { _ in
+            let key = UUID().uuidString
+            return try await until("the channel is made or refused", within: .seconds(120)) {
+                let answer = try await api(
+                    "POST", "/v1/apps/\(bundleID)/development/channels",
+                    #"{"storagePolicy": "noMessageStored"}"#, headers: ["Idempotency-Key": key])
+                let waits: [String?] = ["store-unavailable", "idempotency-in-progress", "channel-pending"]
+                return waits.contains(answer.slug) ? nil : answer
             }
-            return try await group.reduce(into: []) { $0.append($1) }
         }
     }
 
@@ -163,8 +153,6 @@ extension SimulatorRequest {
     var isBroadcast: Bool { path.hasPrefix("/4/broadcasts/") }
 
     var isCreation: Bool { method == "POST" && path.hasSuffix("/channels") }
-
-    var isDeletion: Bool { method == "DELETE" && path.hasSuffix("/channels") }
 
     var text: String { String(decoding: body, as: UTF8.self) }
 

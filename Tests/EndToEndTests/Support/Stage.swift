@@ -7,6 +7,7 @@ internal import GrandstandClient
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Logging
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandCommand
@@ -54,35 +55,45 @@ struct Stage: Sendable {
     }
 
     /// Runs `body` with a simulator and the settings of a server that uses it. `body` may start any number of servers.
-    static func place(
+    static func place<Value: Sendable>(
         settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },
-        _ body: ([String: String], Simulator) async throws -> Void
-    ) async throws {
+        _ body: ([String: String], Simulator) async throws -> Value
+    ) async throws -> Value {
         let folder = try TemporaryFolder()
-        try await Simulator.running(in: folder.path + "/apns", logger: logger, options: options) {
+        return try await Simulator.running(in: folder.path + "/apns", logger: logger, options: options) {
             simulator, addresses in
-            try await withDatabase(.own) { database in
-                var environment = apns(addresses).merging(settings) { $1 }
-                if settings["DATABASE_URL"] == nil {
-                    environment["DATABASE_URL"] = database.connectionString
-                    // Many tests share this machine, so a call may have to wait longer than a client should. A test
-                    // that makes its own cluster fail keeps the default.
-                    environment["GRANDSTAND_DATABASE_WAIT"] = settings["GRANDSTAND_DATABASE_WAIT"] ?? "60"
-                }
-                try await body(environment, simulator)
+            let environment = apns(addresses).merging(settings) { $1 }
+            // A test that makes its own cluster fail keeps the default of how long a call may wait.
+            if settings["DATABASE_URL"] != nil { return try await body(environment, simulator) }
+            return try await withDatabase(.own) { database in
+                // Many tests share this machine, so a call may have to wait longer than a client should.
+                let own = ["DATABASE_URL": database.connectionString, "GRANDSTAND_DATABASE_WAIT": "60"]
+                return try await body(environment.merging(own) { given, _ in given }, simulator)
             }
         }
     }
 
-    /// Runs `body` with a server on a PostgreSQL of its own.
-    static func withCluster(
-        settings: [String: String] = [:], _ body: (PostgresCluster, Stage) async throws -> Void
-    ) async throws {
+    /// Runs `body` with a PostgreSQL of its own, which it may freeze or kill, the settings of servers that use it, and a
+    /// simulator.
+    ///
+    /// - Parameter tcpPort: how servers reach PostgreSQL; `nil`: over its socket.
+    static func onCluster<Value: Sendable>(
+        settings: [String: String] = [:], durable: Bool = false, tcpPort: Int? = nil,
+        options: (inout SimulatorOptions) -> Void = { _ in },
+        _ body: (PostgresCluster, [String: String], Simulator) async throws -> Value
+    ) async throws -> Value {
         let folder = try TemporaryFolder()
-        let cluster = PostgresCluster(directory: folder.path + "/database", logger: logger, durable: false)
-        try await withCleanup({ await cluster.stop() }) {
+        let cluster = PostgresCluster(
+            directory: folder.path + "/database", logger: logger, durable: durable, tcpPort: tcpPort)
+        let stop = {
+            try? cluster.freeze(false)
+            await cluster.stop()
+        }
+        return try await withCleanup(stop) {
             let own = ["DATABASE_URL": try await cluster.startMigrated()]
-            try await with(settings: settings.merging(own) { $1 }) { try await body(cluster, $0) }
+            return try await place(settings: settings.merging(own) { $1 }, options: options) {
+                try await body(cluster, $0, $1)
+            }
         }
     }
 
@@ -91,13 +102,16 @@ struct Stage: Sendable {
         addresses.settings.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
     }
 
+    /// A pool on the database of these settings, which the caller closes.
+    static func pool(_ environment: [String: String]) -> PostgresPool {
+        PostgresPool(configuration: .init(connectionString: environment["DATABASE_URL"] ?? ""), logger: logger)
+    }
+
     /// Builds and runs a server for as long as `body` takes; returns once it has stopped.
     static func serve(
-        _ environment: [String: String], wallClock: @escaping @Sendable () -> Date = { Date() }, simulator: Simulator,
-        _ body: (Stage) async throws -> Void
+        _ environment: [String: String], simulator: Simulator, _ body: (Stage) async throws -> Void
     ) async throws {
-        let server = try await Server.build(
-            try Configuration(environment: environment), wallClock: wallClock, logger: logger)
+        let server = try await Server.build(try Configuration(environment: environment), logger: logger)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let running = Task {
             defer { continuation.finish() }

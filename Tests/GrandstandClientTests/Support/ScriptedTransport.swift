@@ -74,9 +74,10 @@ extension GrandstandClient {
         cache: AnswerCache? = nil
     ) -> GrandstandClient {
         let server = URL(string: "https://grandstand.example/base/")
-        return GrandstandClient(
-            server: server ?? URL(filePath: "/"), key: "secret", transport: transport, retry: retry, cache: cache,
-            time: held.time)
+        var client = GrandstandClient(
+            server: server ?? URL(filePath: "/"), key: "secret", transport: transport, retry: retry, cache: cache)
+        client.time = held.time
+        return client
     }
 }
 

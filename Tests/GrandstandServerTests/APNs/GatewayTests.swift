@@ -63,7 +63,7 @@ struct GatewayTests {
     }
 
     @Test func `management paths are lowercased if the app's address requires it, send paths never are`() async throws {
-        try await ClientAndSimulator.with(options: { $0.capitals = .refused }) { pair in
+        try await ClientAndSimulator.with(options: { $0.quirks.capitals = .refused }) { pair in
             let refusal = await pair.client.listChannels(at: Self.address).refusal
             #expect(refusal?.status == 403)
             #expect(refusal?.reason == .topicMismatch)

@@ -23,14 +23,6 @@ struct KeyRingTests {
         -----END PUBLIC KEY-----
         """
 
-    @Test func `a P-256 key in PEM is ok`() throws {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        let ring = KeyRing(directory: folder.path)
-        #expect(ring.state(of: Self.keyID) == .ok)
-        #expect(ring.faults() == [])
-    }
-
     @Test func `a file that does not exist is missing, until it is created`() throws {
         let folder = try KeyFolder()
         let ring = KeyRing(directory: folder.path)

@@ -56,7 +56,7 @@ struct PoolTests {
             await pair.simulator.stop()
             var options = SimulatorOptions(directory: pair.directory)
             options.port = port
-            options.capitals = .accepted
+            options.quirks.capitals = .accepted
             let back = Simulator(options: options, logger: ClientAndSimulator.logger)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<200 {

@@ -1,4 +1,3 @@
-internal import CoreMetrics
 internal import Cryptography
 internal import Foundation
 internal import Grandstand
@@ -21,7 +20,7 @@ struct ProviderTokenTests {
     private static func tokens(_ folder: KeyFolder, _ clock: ManualClock) -> ProviderTokens {
         ProviderTokens(
             keys: KeyRing(directory: folder.path),
-            metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: ClientAndSimulator.logger,
+            metrics: ServerMetrics(), logger: ClientAndSimulator.logger,
             now: { clock.now })
     }
 
@@ -38,14 +37,6 @@ struct ProviderTokenTests {
         #expect(try Self.decode(parts[1]) == Data(#"{"iss":"TEAM567890","iat":1680000000}"#.utf8))
         let signature = Array(try Self.decode(parts[2]))
         #expect(key.isSignature(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
-    }
-
-    @Test(arguments: [
-        (0, -2_400), (59, -2_400), (60, 0), (1_200, 0), (2_459, 0), (2_460, 2_400), (4_859, 2_400), (4_860, 4_800),
-    ])
-    func `the time of issue is the beginning of the slot`(_ now: Int, _ issuedAt: Int) {
-        let start = Int(Self.start)
-        #expect(TokenSchedule.timeOfIssue(start + now) == start + issuedAt)
     }
 
     @Test func `a token is never in APNs' future, is changed after 20 minutes at the earliest, and is far from expiry`()
@@ -76,21 +67,13 @@ struct ProviderTokenTests {
         #expect(sent.count == 2)
     }
 
-    @Test func `a changed key file gives a new token within seconds`() throws {
+    @Test func `a changed key file gives a new token`() throws {
         let folder = try KeyFolder()
         try folder.writeKey(modifiedAt: 1_000)
-        let clock = Self.clock()
-        let tokens = Self.tokens(folder, clock)
+        let tokens = Self.tokens(folder, Self.clock())
         let first = try tokens.token(for: Self.credentials)
         try folder.writeKey(modifiedAt: 2_000)
-        #expect(try tokens.token(for: Self.credentials) == first)
-        clock.advance(by: 2)
-        let second = try tokens.token(for: Self.credentials)
-        #expect(second.fingerprint != first.fingerprint)
-
-        try folder.writeKey(modifiedAt: 2_000)
-        tokens.checkFiles()
-        #expect(try tokens.token(for: Self.credentials).fingerprint != second.fingerprint, "on demand: at once")
+        #expect(try tokens.token(for: Self.credentials).fingerprint != first.fingerprint)
     }
 
     @Test func `each team and key has its own token`() throws {

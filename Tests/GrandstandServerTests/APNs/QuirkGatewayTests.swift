@@ -147,7 +147,7 @@ private struct Stand {
 /// APNs, whose answers depend on the spelling of the bundle ID. It records the spellings.
 private final class SpellingGateway: Sendable {
     private struct State {
-        var answers: [APNsAddress.ManagementPath: APNsAnswer<Void>] = [:]
+        var answers: [Contract.QuirkValue: APNsAnswer<Void>] = [:]
         var spelled: [String] = []
     }
 
@@ -157,7 +157,7 @@ private final class SpellingGateway: Sendable {
 
     func forget() { state.withLock { $0.spelled = [] } }
 
-    func set(_ path: APNsAddress.ManagementPath, _ answer: APNsAnswer<Void>) {
+    func set(_ path: Contract.QuirkValue, _ answer: APNsAnswer<Void>) {
         state.withLock { $0.answers[path] = answer }
     }
 

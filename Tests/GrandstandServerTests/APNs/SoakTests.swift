@@ -1,9 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import CoreMetrics
 internal import Foundation
 internal import Grandstand
-internal import MetricsTestKit
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -50,10 +48,10 @@ struct SoakTests {
 
     @Test func `under random faults every message gets one result, and nothing is left in memory`() async throws {
         print("soak: \(Self.seconds) s, GRANDSTAND_SOAK_SEED=\(Self.seed)")
-        let gauges = Gauges()
+        let metrics = ServerMetrics()
         try await ClientAndSimulator.with(
             settings: {
-                $0.metrics = gauges
+                $0.metrics = metrics
                 $0.requestTimeout = .seconds(1)
                 $0.overdueInterval = .milliseconds(400)
                 $0.pingTimeout = .milliseconds(400)
@@ -83,9 +81,9 @@ struct SoakTests {
             let sent = batch * Self.perRound
             #expect(ends["accepted"] + ends["rejected"] + ends["expired"] == sent, "\(ends.all)")
             pair.client.recordGauges()
-            let streams = gauges.kept.meters.filter { $0.label == "grandstand_apns_streams_in_use" }.compactMap(
-                \.values.last)
-            #expect(streams == [0])
+            let streams = String(decoding: metrics.exposition(), as: UTF8.self)
+                .matches(of: /\ngrandstand_apns_streams_in_use\{.*\} (.+)/).map { $0.1 }
+            #expect(streams == ["0"])
             if let warm { #expect(Self.residentMegabytes < warm + 48, "memory grows: \(warm) MB at first") }
             print(
                 "soak: \(sent) messages, \(ends.all), \(warm ?? 0) MB resident at first, \(Self.residentMegabytes) at last"
@@ -143,29 +141,4 @@ struct SoakTests {
         let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1]
         return (pages.flatMap { Int($0) } ?? 0) * 4_096 / 1_048_576
     }
-}
-
-/// Stores the values of meters. Ignores counters, recorders and timers, because a run records millions of values in
-/// them.
-private final class Gauges: MetricsFactory {
-    let kept = TestMetrics()
-
-    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        kept.makeMeter(label: label, dimensions: dimensions)
-    }
-
-    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        NOOPMetricsHandler.instance
-    }
-
-    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        NOOPMetricsHandler.instance
-    }
-
-    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { NOOPMetricsHandler.instance }
-
-    func destroyMeter(_ handler: any MeterHandler) { kept.destroyMeter(handler) }
-    func destroyCounter(_ handler: any CounterHandler) {}
-    func destroyRecorder(_ handler: any RecorderHandler) {}
-    func destroyTimer(_ handler: any TimerHandler) {}
 }

@@ -65,7 +65,7 @@ struct AppRouteTests {
         method: String, path: String, body: String?
     ) async throws {
         let answer = try await RouteWorld()(
-            method, path.hasPrefix("/v1") ? path : Self.place + path, body.map { Array($0.utf8) })
+            method, path.hasPrefix("/v1") ? path : Self.place + path, body)
         #expect(answer.status == 404)
         #expect(answer.slug == "app-not-found")
         #expect(answer.detail.contains("PUT /v1/apps"))

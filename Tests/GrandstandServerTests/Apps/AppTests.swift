@@ -73,7 +73,7 @@ struct AppDeletionTests {
     /// Every table with rows that belong to an app.
     private static let tables = [
         "app_environments", "audiences", "channels", "lanes", "deliveries", "installations", "start_tokens", "follows",
-        "activities", "fan_outs", "fan_out_queue", "starts", "device_accounts", "reconciliations",
+        "activities", "start_runs", "starts", "device_accounts", "reconciliations",
         "quota_samples", "unmanaged_channels",
     ]
 
@@ -133,19 +133,19 @@ struct AppDeletionTests {
             from installations i where app in (select id from app_environments where bundle_id = \(bundleID))
             """,
             """
-            insert into fan_outs (policy, event_key, app, topics, attributes_type)
-            select 'start', u.event_key, ae.id, '{}', 'MatchAttributes'
+            insert into start_runs (event_key, app, topics, attributes_type)
+            select u.event_key, ae.id, '{}', 'MatchAttributes'
             from audiences u join app_environments ae using (bundle_id, environment) where u.bundle_id = \(bundleID)
             """,
             """
-            insert into starts select f.id, i.id, 'accepted', null, now()
-            from fan_outs f join installations i using (app) join app_environments ae on ae.id = f.app
-            where ae.bundle_id = \(bundleID) and f.event_key = \(bundleID) || 1
+            insert into starts (run, installation, state, at) select r.id, i.id, 'accepted', now()
+            from start_runs r join installations i using (app) join app_environments ae on ae.id = r.app
+            where ae.bundle_id = \(bundleID) and r.event_key = \(bundleID) || 1
             """,
             """
-            insert into fan_out_queue (run, member, due_at) select f.id, i.id, now()
-            from fan_outs f join installations i using (app) join app_environments ae on ae.id = f.app
-            where ae.bundle_id = \(bundleID) and f.event_key = \(bundleID) || 1
+            insert into lanes (kind, bundle_id, environment, storage_policy, crowd_event, crowd_app, crowd_variant)
+            select 'crowd', u.bundle_id, u.environment, 'mostRecentMessageStored', u.event_key, ae.id, ''
+            from audiences u join app_environments ae using (bundle_id, environment) where u.bundle_id = \(bundleID)
             """,
             """
             with made as (

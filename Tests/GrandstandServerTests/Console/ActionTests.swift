@@ -23,7 +23,7 @@ struct ActionTests {
             ActionRoute("/test/:id/rename", .operate) { submission in
                 let name = submission.fields["name"] ?? ""
                 deeds.add("rename \(name)")
-                return .done("/console/apps", notice: "Renamed \(name)")
+                return .elsewhere("/console/apps", notice: "Renamed \(name)")
             },
             ActionRoute("/test/:id/delete", .operate, irreversible: true) { _ in
                 deeds.add("delete")
@@ -43,8 +43,7 @@ struct ActionTests {
         let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
         #expect(page.body.contains("Renamed Cup"))
         #expect(page.cookie?.contains("grandstand-notice=;") == true)
-        // A page fetched by a script is the same for everyone with this key, so it has no notice. The notice waits for
-        // the next page.
+        // A page fetched by a script has no notice. The notice waits for the next page.
         let fetched = try await world.get(
             "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "yes"])
         #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)

@@ -45,7 +45,7 @@ struct ConsoleSessionStoreTests {
                 try await connection.script(
                     """
                     alter table lanes enable row level security;
-                    revoke execute on function prune_audit_log, announce_event from public
+                    revoke execute on function prune_audit_log, announce_lookup from public
                     """)
                 // This role may read all tables, and do nothing else.
                 try await connection.query("set role pg_read_all_data")

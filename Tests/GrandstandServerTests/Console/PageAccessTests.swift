@@ -43,7 +43,7 @@ struct PageAccessTests {
         for form in try world.groups().flatMap(\.actions) {
             let path = Self.filled(form.path)
             // A key for apps may make few calls of pages.
-            world.limits = RateLimits(.init(requests: nil, failures: nil))
+            world.limits = RateLimits(requests: nil, failures: nil)
             let refused = try await world.submit(path, [("currentKey", "lookup")], as: "lookup")
             #expect(refused.status == 403, "\(path)")
             let session = try await world.session(form.scope?.rawValue ?? "operate")
@@ -87,16 +87,6 @@ struct PageAccessTests {
         let answer = try await ConsoleWorld().get(path, as: "operate-organise@")
         #expect(answer.status == 403)
         #expect(answer.body.contains("com.example.Stadium only"))
-    }
-
-    @Test(arguments: ["", "/cancel", "/reopen", "/start"])
-    func `a key of one app sees nothing of an event in which another app takes part`(page: String) async throws {
-        let world = ConsoleWorld()
-        try await world.rows.put(
-            .sample("derby", audiences: [.sample("com.example.Stadium"), .sample("com.example.Other")]))
-        let answer = try await world.get("/console/events/derby" + page, as: "organise@")
-        #expect(answer.status == 404)
-        #expect(!answer.body.contains("com.example.Other"))
     }
 
     @Test(arguments: ["enabled", "disabled"])

@@ -82,25 +82,4 @@ struct PageRouteTests {
         #expect(page.contains("home 2") && page.contains("home 7"))
         #expect(try await world.get("/console", as: "operate").body.contains("home 2"))
     }
-
-    @Test func `a page's refresh can be stopped`() async throws {
-        let world = ConsoleWorld()
-        #expect(try await world.get("/console/events").body.contains(#"http-equiv="refresh""#))
-        #expect(try await !world.get("/console/events?refresh=off").body.contains("http-equiv"))
-    }
-
-    @Test(arguments: [
-        "/console/%3Cscript%3E", "/console/events/%3Cscript%3E", "/console/apps/%22%3E%3Cscript%3E",
-        "/console/events?kind=%3Cscript%3E%22%27", "/console/audit-log?actor=%22%3E%3Cscript%3E",
-        "/console/events?state=%3Cscript%3E", "/console/sign-in?next=%2Fconsole%22%3E%3Cscript%3E",
-        "/console/events?kind=%E2%80%AEx",
-    ])
-    func `text in an address never becomes markup of the page`(path: String) async throws {
-        let world = ConsoleWorld()
-        let body = try await world.get(path).body
-        #expect(body.hasPrefix("<!doctype html>"))
-        // The only script is the console's own.
-        #expect(body.components(separatedBy: "<script").count == 2)
-        #expect(!body.unicodeScalars.contains("\u{202E}"))
-    }
 }

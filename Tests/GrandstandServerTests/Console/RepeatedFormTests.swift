@@ -101,8 +101,11 @@ struct RepeatedFormTests {
         func filled(_ text: String) -> String {
             made.reduce(text) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
         }
+        let session = try await world.session("admin")
+        let token = FormToken.text(for: session, now: world.now())
         func submit(_ fields: [String: String]) async throws -> ConsoleWorld.Answer {
-            try await world.submit("/console/" + filled(path), fields.map { ($0.key, filled($0.value)) })
+            let form = fields.sorted { $0.key < $1.key }.map { ($0.key, filled($0.value)) }
+            return try await world.post("/console/" + filled(path), form + [("token", token)], in: session)
         }
         for _ in 0..<2 {
             let answer = try await submit(fields)
@@ -128,23 +131,5 @@ struct RepeatedFormTests {
         _ = try await world.rows.apps.put(Sample.app(), by: .server)
         let answer = try await world.submit("/console/\(path)/delete", [("currentKey", "admin")])
         #expect(answer.status == 303 && answer.location == "/console/" + list, "\(answer.body)")
-    }
-
-    @Test(arguments: [
-        (#"{"a": 1, "b": null, "c": []}"#, #"{"a": 1.0, "d": 2}"#, true),
-        (#"{"a": {"b": 1}}"#, #"{"a": {"b": 2}}"#, false),
-        (#"{"a": "2026-01-01T00:00:00Z"}"#, #"{"a": "2026-01-01T01:00:00.000+01:00"}"#, true),
-        (#"{"a": [1, 2]}"#, #"{"a": [2, 1]}"#, true), (#"{"a": [1, 1]}"#, #"{"a": [1, 2]}"#, false),
-        (#"{"a": [1]}"#, #"{"a": [1, 2]}"#, false), (#"{"a": "x"}"#, "{}", false),
-        (#"{"a": {}}"#, #"{"a": null}"#, true),
-        (#"{"a": "1"}"#, #"{"a": 1}"#, false), (#"{"a": true}"#, #"{"a": false}"#, false),
-    ])
-    func `an existing object counts as declared however its values are written`(
-        wanted: String, present: String, contains: Bool
-    ) throws {
-        let (wanted, present) = try (
-            JSONValue(parsing: Array(wanted.utf8)), JSONValue(parsing: Array(present.utf8))
-        )
-        #expect(present.contains(wanted) == contains)
     }
 }

@@ -82,19 +82,10 @@ struct ResourceTests {
         await #expect(throws: Problem.self) { try await route.handler(visit) }
     }
 
-    @Test func `a manual reconciliation does what its button says`() {
-        let bodies = Reconciling.allCases.map { Dictionary(uniqueKeysWithValues: $0.body.map { ($0.name, $0.value) }) }
-        #expect(
-            bodies == [
-                ["apply": false], ["apply": true], ["apply": true, "adopt": true],
-                ["apply": true, "deleteUnmanaged": true], ["apply": true, "recreate": true],
-            ])
-    }
-
     @Test func `text from outside never becomes markup`() async throws {
         let samples = try Samples(text: "<script>\u{202E}\"'")
         let templates = try ConsoleTemplates()
-        for page in try await samples.resourcePages() {
+        for page in try await samples.pages() {
             let html = templates.html(page, samples.frame(page))
             #expect(html.components(separatedBy: "<script").count == 2, "\(page.title)")
             #expect(!html.unicodeScalars.contains("\u{202E}"))

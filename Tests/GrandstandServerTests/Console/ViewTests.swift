@@ -5,17 +5,8 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-/// How pages show commands and addresses.
+/// How pages show addresses and texts.
 struct ViewTests {
-    @Test(arguments: [
-        ("com.example.App", "com.example.App"), ("--apply", "--apply"), ("", "''"), ("a b", "'a b'"),
-        ("O'Neill", #"'O'\''Neill'"#), ("$(rm)", "'$(rm)'"), ("a\u{1B}b", "'…'"), ("a\u{202E}b", "'…'"),
-        ("'\u{301}x", "''\\''\u{301}x'"),
-    ])
-    func `words of a command are quoted so that the shell reads them unchanged`(word: String, quoted: String) {
-        #expect(Array(Command.quoted(word).unicodeScalars) == Array(quoted.unicodeScalars))
-    }
-
     @Test func `addresses are escaped, and links to other pages of a list keep its filters`() throws {
         let samples = try Samples()
         #expect(ConsolePath.event(try #require(EventKey(rawValue: "a:b"))) == "/console/events/a%3Ab")

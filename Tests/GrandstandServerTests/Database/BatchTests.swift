@@ -185,11 +185,9 @@ struct SharedFlightTests {
         private let begun = AsyncStream<Void>.makeStream()
 
         /// - Parameter resting: whether each pause lasts until the test sends an element to `rested`.
-        init(resting: Bool = false, age: Duration = .zero) {
+        init(resting: Bool = false) {
             let end = rested.stream
-            answers =
-                resting || age > .zero
-                ? SharedFlight(age: age) { _ in for await _ in end { return } } : SharedFlight()
+            answers = resting ? SharedFlight { _ in for await _ in end { return } } : SharedFlight()
         }
 
         func ask() async throws -> Int {
@@ -248,25 +246,6 @@ struct SharedFlightTests {
         costly.letThrough()
         for task in again { #expect(try await task.value == 1) }
         // The answer is kept for a while. Callers that come in this time get it, too.
-        while await !costly.answers.keeps("a") { await Task.yield() }
-        #expect(try await costly.ask() == 1)
-        costly.rested.continuation.yield()
-        while await costly.answers.keeps("a") { await Task.yield() }
-        costly.letThrough()
-        #expect(try await costly.ask() == 2)
-        costly.rested.continuation.yield()
-    }
-
-    @Test func `an answer that may be a little old is computed once for concurrent and soon following callers`()
-        async throws
-    {
-        let costly = Costly(age: .seconds(3_600))
-        let first = Task { try await costly.ask() }
-        await costly.began()
-        let others = (0..<5).map { _ in Task { try await costly.ask() } }
-        while await costly.answers.sharingCount("a") < 6 { await Task.yield() }
-        costly.letThrough()
-        for task in [first] + others { #expect(try await task.value == 1) }
         while await !costly.answers.keeps("a") { await Task.yield() }
         #expect(try await costly.ask() == 1)
         costly.rested.continuation.yield()

@@ -29,12 +29,12 @@ struct StartPlanTests {
             try await PlanWorld.withPool(configuration, plans, connections: 1, analyzing: true) { pool in
                 let starts = StartStore(Database(pool))
                 try await Self.send(starts, world, shardSize: 1)
-                try await Self.fill(database.pool, PlanWorld.events, queued: 1_000)
+                try await Self.fill(database.pool, PlanWorld.events)
                 plans.forget()
                 try await Self.send(starts, world, shardSize: Self.size)
             }
             let words = [
-                "delete from fan_out_queue", "insert into starts", "insert into fan_out_queue", "from follows",
+                "from starts", "update starts set state = 'sending'", "update starts s set", "from follows",
             ]
             #expect(plans.missing(of: words) == nil)
             for plan in plans.all { #expect(Plans.rows(plan) <= Self.bound, "\(plan)") }
@@ -67,27 +67,26 @@ struct StartPlanTests {
         }
     }
 
-    /// Inserts installations that follow both topics. Their IDs are higher than those of all other installations. The
-    /// ones with the highest IDs are queued as late followers.
-    private static func fill(_ pool: PostgresPool, _ count: Int, queued: Int) async throws {
+    /// Inserts installations that follow both topics and whose starts are pending. Their IDs are higher than those of all
+    /// other installations.
+    private static func fill(_ pool: PostgresPool, _ count: Int) async throws {
         try await pool.withConnection { connection in
             try await connection.script(
                 """
                 set session_replication_role = replica;
                 create temporary table n as
-                    select n + 1000 as id, r.app, r.id as run, r.opened_at as now
-                    from generate_series(1, \(count)) n, fan_outs r;
+                    select n + 1000 as id, r.app, r.id as run, r.started_at as now
+                    from generate_series(1, \(count)) n, start_runs r;
                 insert into installations (id, app, installation, secret_hash, system_version, live_activities_enabled,
                         frequent_pushes_enabled, created_at, seen_at) overriding system value
                     select id, app, gen_random_uuid(), sha256('secret'), 18000, true, true, now, now from n;
                 insert into follows (installation, topic, app) select id, t, app from n, unnest(array['a', 'b']) t;
                 insert into start_tokens (installation, attributes_type, app, token, registered_at)
                     select id, 'MatchAttributes', app, int8send(id), now from n;
-                insert into fan_out_queue (run, member, due_at)
-                    select run, id, now from n order by id desc limit \(queued);
+                insert into starts (run, installation, due_at, at) select run, id, now, now from n;
                 insert into starts (run, installation, state, at)
                     select run + 1, id, 'accepted', now from n;
-                update fan_outs set cursor = 0, is_swept = false, due_at = opened_at;
+                update start_runs set cursor = null, due_at = started_at;
                 set session_replication_role = default;
                 """)
         }

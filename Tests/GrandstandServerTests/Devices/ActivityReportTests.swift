@@ -61,14 +61,14 @@ struct ActivityReportTests {
             let underWay = try await phones.open("match-2")
             try await phones.start(unknown, row, "unknown")
             try await phones.start(unknown, phones.row(other))
-            try await phones.stores.pool.query("update fan_outs set noted = \([row]) where id = \(underWay)")
+            try await phones.start(underWay, row, "sending")
             let never = try await phones.open("match-3")
             for key in ["match-1", "match-2", "match-3"] { try await phones.report("of-\(key)", of: id, key: key) }
             let confirmed = try await phones.stores.pool.query(
                 "select run, installation from starts where confirmed_at is not null order by run")
             #expect(try confirmed.map { try $0.decode(Int.self, "run") } == [unknown, underWay].sorted())
             #expect(try confirmed.allSatisfy { try $0.decode(Int.self, "installation") == row })
-            #expect(try await phones.started(never) == [:])
+            #expect(try await phones.settled(never) == 0)
         }
     }
 
@@ -86,11 +86,11 @@ struct ActivityReportTests {
             let sent = try await phones.open("match-1")
             try await phones.start(sent, row)
             let underWay = try await phones.open("match-2")
-            try await phones.stores.pool.query("update fan_outs set noted = \([row]) where id = \(underWay)")
+            try await phones.start(underWay, row, "sending")
             try await phones.start(try await phones.open("match-3"), row, "rejected", reason: "BadTopic")
             let ofAnotherType = try await phones.open("match-4")
             try await phones.stores.pool.query(
-                "update fan_outs set attributes_type = 'Other' where id = \(ofAnotherType)")
+                "update start_runs set attributes_type = 'Other' where id = \(ofAnotherType)")
             try await phones.start(ofAnotherType, row)
             phones.stores.clock.advance(by: 10)
             for key in keys { try await phones.report("of-\(key)", of: id, key: key) }
@@ -98,7 +98,7 @@ struct ActivityReportTests {
                 try await phones.stores.rows("starts where confirmed_at is not null")
             }
             #expect(try await confirmed() == 0)
-            #expect(try await phones.started(underWay) == [:])
+            #expect(try await phones.settled(underWay) == 0)
             try await phones.report("new", of: id)
             #expect(try await confirmed() == 1)
         }
@@ -125,16 +125,16 @@ struct ActivityReportTests {
             try await phones.stores.put(.sample())
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
-            // The registration had one token. It counts as one of the `TokenPace.burst` tokens that are accepted at
+            // The registration had one token. It counts as one of the `DeviceBounds.tokensAtOnce` tokens that are accepted at
             // once.
-            for number in 1..<TokenPace.burst {
+            for number in 1..<DeviceBounds.tokensAtOnce {
                 for _ in 0..<2 { try await phones.report(of: id, token: "cc\(10 + number)") }
             }
             try await refuses(.rateLimited) { try await phones.report("other", of: id, token: "dd") }
             try await phones.report("other", of: id)
             try await refuses(.rateLimited) { try await phones.put(Phones.state(token: "ee"), of: id) }
-            try await phones.report(of: id, .ended, token: "cc\(10 + TokenPace.burst - 1)")
-            phones.stores.clock.advance(by: TokenPace.interval)
+            try await phones.report(of: id, .ended, token: "cc\(10 + DeviceBounds.tokensAtOnce - 1)")
+            phones.stores.clock.advance(by: DeviceBounds.tokenInterval)
             try await phones.put(Phones.state(token: "ee"), of: id)
             try await refuses(.rateLimited) { try await phones.report(of: id, token: "dd") }
         }
@@ -186,16 +186,17 @@ struct ActivityReportTests {
     @Test func `a report that another transaction disturbed is repeated`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
-            let id = try Phones.id()
-            try await phones.put(Phones.state(), of: id)
-            for name in ["one", "two"] { try await phones.report(name, of: id) }
+            let ids = [try Phones.id(), try Phones.id()]
+            for (id, name) in zip(ids, ["one", "two"]) {
+                try await phones.put(Phones.state(token: nil), of: id)
+                try await phones.report(name, of: id)
+            }
             let transaction = ActivityReportTransaction(database: Database(phones.stores.pool))
-            let key = InstallationKey(
-                app: try await phones.stores.count("select app as n from installations limit 1"), id: id.id)
-            let reports = try ["one", "two"].map { name in
-                try ActivityReport(
-                    key: key, id: id, secret: SecretHash(of: Phones.secret), activity: name,
-                    Contract.ActivityDraft(eventKey: "match-1", attributesType: Phones.type, state: .ended),
+            let reports = zip(ids, ["one", "two"]).map { id, name in
+                ActivityReport(
+                    id: id, secret: SecretHash(of: Phones.secret),
+                    activity: name,
+                    draft: Contract.ActivityDraft(eventKey: "match-1", attributesType: Phones.type, state: .ended),
                     now: phones.stores.now)
             }
             let reporting = try await phones.stores.pool.transaction { connection in
@@ -255,24 +256,19 @@ struct ActivityReportTests {
         try await withPhones { phones in
             let (holder, taker) = (try Phones.id(), try Phones.id())
             try await phones.put(Phones.state(token: "aa"), of: holder)
-            let app = try await phones.stores.count("select app as n from installations limit 1")
             let database = Database(phones.stores.pool)
-            let state = try Phones.state(token: "aa")
-            var names = InstallationRows.Names()
-            names.add(InstallationKey(app: app, id: taker.id), state.startTokens)
-            var register = try InstallationRows.register(try await database.query(InstallationRows.load(names)))
-            _ = try register.put(
-                state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
-                at: phones.stores.now)
+            let registration = try phones.registration(Phones.state(token: "aa"), of: taker)
+            let rows = try await database.pipeline([
+                Registration.load([registration], numberingNew: true), Registration.holders([registration]),
+            ])
+            var account = DeviceAccount()
+            let change = try registration.change(Registration.found(rows[0])[0], &account, mostNew: nil)
+            let writes = try RegistrationWrites([0: try #require(change)], holders: rows[1], at: phones.stores.now)
             // The taker's registration has read the holder's row without a lock, so the holder can register meanwhile.
             try await phones.put(Phones.state(token: "bb"), of: holder)
-            let changes = register.changes
-            try await database.transaction { connection in
-                _ = try await connection.pipeline(InstallationRows.write(changes, at: phones.stores.now))
-            }
-            let kept = try #require(DeviceToken(hex: "bb"))
-            #expect(try await phones.state(of: holder).startTokens == [Phones.type: kept])
-            #expect(try await phones.state(of: taker).startTokens == state.startTokens)
+            try await database.transaction { connection in _ = try await connection.pipeline(writes.statements) }
+            #expect(try await phones.state(of: holder).startTokens?.map(\.token) == ["bb"])
+            #expect(try await phones.state(of: taker).startTokens?.map(\.token) == ["aa"])
         }
     }
 }
@@ -289,9 +285,9 @@ struct LateFollowerTests {
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
             let row = try await phones.row(id)
-            #expect(try await phones.queued(run) == [row])
-            #expect(try await phones.queued(both) == [row])
-            #expect(try await phones.queued(other) == [])
+            #expect(try await phones.pending(run) == [row])
+            #expect(try await phones.pending(both) == [row])
+            #expect(try await phones.pending(other) == [])
         }
     }
 
@@ -305,17 +301,17 @@ struct LateFollowerTests {
             let run = try await phones.open()
             try await phones.start(run, phones.row(had))
             try await phones.start(run, phones.row(refused), "rejected", reason: "Unregistered")
-            var language = try Phones.state(token: "a3")
+            var language = Phones.state(token: "a3")
             language.locale = "fr"
             for (id, state) in [
-                (had, try Phones.state(token: "b1")), (refused, try Phones.state(token: "b2")), (known, language),
+                (had, Phones.state(token: "b1")), (refused, Phones.state(token: "b2")), (known, language),
             ] {
                 try await phones.put(state, of: id)
             }
-            #expect(try await phones.queued(run) == [phones.row(refused)])
-            try await phones.stores.pool.query("update fan_outs set closed_at = now()")
+            #expect(try await phones.pending(run) == [phones.row(refused)])
+            try await phones.stores.pool.query("update start_runs set closed_at = now()")
             try await phones.put(Phones.state(token: "a7"), of: Phones.id())
-            #expect(try await phones.queued(run).count == 1)
+            #expect(try await phones.pending(run).count == 1)
         }
     }
 
@@ -339,7 +335,7 @@ struct LateFollowerTests {
                 return (run, registering)
             }
             #expect(try await registering.value)
-            #expect(try await phones.queued(run) == [phones.row(id)])
+            #expect(try await phones.pending(run) == [phones.row(id)])
         }
     }
 }

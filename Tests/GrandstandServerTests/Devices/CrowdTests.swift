@@ -142,7 +142,7 @@ struct CrowdTests {
             }
             #expect(try await world.tokens(of: second).state == .accepted)
             #expect(try await world.tokens(of: second).counts?.accepted == 3)
-            #expect(try await world.stores.rows("fan_out_queue") == 0)
+            #expect(try await world.waiting() == 0)
         }
     }
 

@@ -20,7 +20,7 @@ struct InstallationRouteTests {
         _ world: RouteWorld, _ method: String, _ path: String = path, _ body: String? = nil,
         headers: [String: String] = secret, as key: String? = "gs_device"
     ) async throws -> RouteWorld.Answer {
-        try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
+        try await world(method, path, body, headers: headers, as: key)
     }
 
     @Test func `an app registers, reports an activity, and reads both with the last digits of its tokens`() async throws
@@ -119,7 +119,7 @@ struct InstallationRouteTests {
     @Test func `beyond the limit of new installations per address only known ones are accepted`() async throws {
         var world = RouteWorld()
         try await world.rows.apps.put(.sample("com.example.Stadium", at: world.rows.now))
-        world.limits = RateLimits(.init(requests: nil, failures: nil, installations: 3))
+        world.limits = RateLimits(requests: nil, failures: nil, installations: 3)
         let paths = (1...5).map { String(Self.path.dropLast()) + "\($0)" }
         let body = #"{"systemVersion": "18"}"#
         var statuses: [Int] = []

@@ -16,7 +16,7 @@ struct AdviceTests {
 
     @Test func `a quota's problems are listed, the gravest first`() throws {
         let samples = try Samples()
-        let all = Attention.list(samples.quota())
+        let all = samples.overview([samples.quota()]).attentions
         #expect(all.map(\.level) == ["critical", "critical", "critical", "warning", "warning", "warning"])
         #expect(
             all[0].remedies.map(\.line) == ["grandstand reconcile com.example.Stadium production --apply --recreate"])

@@ -130,12 +130,6 @@ struct EventTests {
 }
 
 struct EventListTests {
-    private func keys(_ stores: StoreWorld, _ filter: EventFilter) async throws -> [String] {
-        try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
-            $0.key
-        }
-    }
-
     @Test func `events are filtered by state, kind, app in capitals or not, and start`() async throws {
         try await withStores { stores in
             let hour = 3_600.0
@@ -159,7 +153,7 @@ struct EventListTests {
                 (EventFilter(from: at(1)), ["late", "updated", "off"]), (EventFilter(to: at(1)), ["early", "over"]),
                 (EventFilter(state: .scheduled, kind: "match", from: at(0), to: at(2)), ["late"]),
             ]
-            for (filter, expected) in cases { #expect(Set(try await keys(stores, filter)) == expected) }
+            for (filter, expected) in cases { #expect(Set(try await stores.listed(filter)) == expected) }
         }
     }
 
@@ -180,9 +174,9 @@ struct EventListTests {
                 try await put(key, metadata)
             }
             let bl1 = EventFilter(season: SeasonName(rawValue: "bl1"))
-            #expect(try await keys(stores, bl1) == ["a", "b"])
+            #expect(try await stores.listed(bl1) == ["a", "b"])
             try await put("a", #"{"season": {"name": "cup"}}"#)
-            #expect(try await keys(stores, bl1) == ["b"])
+            #expect(try await stores.listed(bl1) == ["b"])
         }
     }
 }

@@ -27,11 +27,8 @@ struct MovedEventTests {
     }
 
     private func state(_ stores: StoreWorld) async throws -> [Contract.EventState?] {
-        let listed = try await stores.events.events(
-            where: EventFilter(state: .live), PageRequest(), now: stores.now
-        ).items
         let event = try await stores.event()
-        #expect(listed.map(\.key) == (event?.state == .live ? ["match-1"] : []))
+        #expect(try await stores.listed(EventFilter(state: .live)) == (event?.state == .live ? ["match-1"] : []))
         return [event?.state, try await stores.lookup()?.state]
     }
 
@@ -73,18 +70,6 @@ struct MovedEventTests {
             stores.clock.advance(by: 3_600)
             try await stores.provision()
             #expect(try await stores.channel().state == .active)
-        }
-    }
-
-    @Test func `a message with a fixed time stays, and the organiser is warned once`() async throws {
-        try await withStores { stores in
-            _ = try await put(stores, startsAt: 3_600, endsAt: 9_000)
-            let at = stores.now + 3_000
-            let own = try await stores.accept(.update(sendAt: at))
-            try await stores.accept(relative(600))
-            let warnings = try #require(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings)
-            #expect(warnings.count == 1 && warnings[0].contains("1, the first at \(RFC3339.text(at))"))
-            #expect(try await stores.read(own)?.sendAt == at)
         }
     }
 
@@ -180,11 +165,7 @@ struct SeasonTests {
     }
 
     private func overdue(_ stores: StoreWorld) async throws -> Set<String> {
-        let filter = EventFilter(overdueBy: StoreWorld.tenure)
-        return Set(
-            try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
-                $0.key
-            })
+        Set(try await stores.listed(EventFilter(overdueBy: StoreWorld.tenure)))
     }
 
     @Test func `events that hold a channel too long are overdue`() async throws {

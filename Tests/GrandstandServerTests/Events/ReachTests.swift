@@ -206,6 +206,8 @@ struct ReachTests {
             let listed = try await stores.outbox.broadcasts(of: .sample(), within: a, PageRequest()).items
             #expect(listed == [shown])
             #expect(try await stores.read(both)?.deliveries.count == 2)
+            try await stores.accept(.update(sendAt: stores.now + 60))
+            #expect(try await stores.outbox.scheduled(of: .sample(), within: b, PageRequest()).items.isEmpty)
         }
     }
 
@@ -231,13 +233,7 @@ struct ReachTests {
                 let late = Task {
                     try await stores.events.put(mine, within: own, by: .server, now: stores.now)
                 }
-                try await until("the PUT waits for the creation") {
-                    try await stores.count(
-                        """
-                        select count(*) as n from pg_stat_activity
-                        where wait_event_type = 'Lock' and datname = current_database()
-                        """) == 1
-                }
+                try await stores.untilSomebodyWaits()
                 return late
             }
             try await refuses(.forbidden) { try await late.value }

@@ -19,16 +19,10 @@ struct VariantTests {
         try names.map { try .sample("com.example.Goal", .production, policy, variant: $0) }
     }
 
-    private func lookup(
-        _ stores: StoreWorld, _ variant: String? = nil
-    ) async throws -> Contract.Lookup? {
-        try await stores.lookup(variant: variant)
-    }
-
     /// For each variant, the ID of the channel that devices can follow; `nil`: there is none.
     private func channels(_ stores: StoreWorld, _ names: [String?] = Self.languages) async throws -> [String?] {
         var channels: [String?] = []
-        for name in names { channels.append(try await lookup(stores, name)?.channelId) }
+        for name in names { channels.append(try await stores.lookup(variant: name)?.channelId) }
         return channels
     }
 
@@ -40,11 +34,11 @@ struct VariantTests {
             // A lookup without a variant names the first audience of the present declaration.
             for names in [["fr", "de", "it"], Self.languages] {
                 try await stores.put(.sample(audiences: audiences(names)))
-                #expect(try await lookup(stores)?.variant == names[0])
+                #expect(try await stores.lookup()?.variant == names[0])
             }
             try await stores.open(audiences: audiences(Self.all))
-            #expect(try await lookup(stores)?.variant == nil)
-            #expect(try await lookup(stores, "es") == nil)
+            #expect(try await stores.lookup()?.variant == nil)
+            #expect(try await stores.lookup(variant: "es") == nil)
             let quota = try await stores.quota()
             #expect((quota.used, quota.forecast.peak) == (4, 4))
             #expect(try await self.channels(stores) == channels)
@@ -69,7 +63,7 @@ struct VariantTests {
             #expect(broadcast.deliveries.map(\.priority) == [10, 5, 5])
             var shown: [String] = []
             for name in Self.languages {
-                let found = try await lookup(stores, name)
+                let found = try await stores.lookup(variant: name)
                 shown.append(try #require(found?.contentState?.description))
             }
             #expect(shown == [#"{"goal": "Tor"}"#, #"{"goal":"but"}"#, #"{"goal": "scored"}"#])
@@ -88,28 +82,6 @@ struct VariantTests {
             #expect(try await stores.promote() == 1)
             #expect(try await stores.delivery(of: scheduled).variant == "de")
             #expect(try await stores.sendOne().text.contains(#"{"n":"eins"}"#))
-        }
-    }
-
-    @Test
-    func `a variant that the event does not have, or that is over, is refused, and an end is for its variant only`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.open(audiences: audiences(["de", "fr"]))
-            let unknown = BroadcastRequest.update(byVariant: ["it": (nil, nil)])
-            try await refuses(.invalidRequest) { try await stores.accept(unknown) }
-            let nobody = BroadcastRequest.update(audiences: [try .sample(variant: "it")])
-            try await refuses(.invalidRequest) { try await stores.accept(nobody) }
-            let german: [Audience.ID] = [try .sample(variant: "de")]
-            try await stores.accept(.end(audiences: german))
-            try await refuses(.eventEnded) { try await stores.accept(.update(audiences: german)) }
-            #expect(try await lookup(stores, "de").map { $0.state } == .ended)
-            // This update is sent to all audiences of the app that still take updates. Content for a variant that is
-            // over is not an error.
-            let both = try await stores.accept(
-                .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))
-            #expect(both.deliveries.map(\.variant) == ["fr"])
         }
     }
 
@@ -186,8 +158,7 @@ struct StoragePolicyTests {
     @Test func `after a change of policy the new channel gets the messages, and lookups keep the content`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let old = try await stores.channel()
             try await stores.accept(.update(#"{"n":1}"#))
             let first = try await stores.sendOne()
@@ -213,8 +184,7 @@ struct StoragePolicyTests {
     }
 
     @Test func `waiting messages go to the new channel with its expiration`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let alert = try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
             let update = try await stores.accept(.update(#"{"n":2}"#))
             let newer = try await stores.accept(.update(#"{"n":3}"#))
@@ -253,8 +223,7 @@ struct StoragePolicyTests {
     }
 
     @Test func `a change that is undone before the channel retired keeps the channel`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let channel = try await stores.channel()
             let broadcast = try await stores.accept(.update())
             _ = try await change(stores, to: unstored)
@@ -264,22 +233,6 @@ struct StoragePolicyTests {
             #expect(try await stores.sendOne().channelID == channel.channelID)
             #expect(try await stores.state(of: broadcast) == .accepted)
             #expect(try await stores.channel().id == channel.id)
-        }
-    }
-
-    @Test func `an audience removed between two policies gets its channel back`() async throws {
-        try await withStores { stores in
-            let kept = try Audience.sample("com.example.Kept")
-            try await stores.open(audiences: [stored.get(), kept])
-            let channel = try await stores.channel()
-            for audiences in [[try unstored.get(), kept], [kept], [try stored.get(), kept]] {
-                stores.clock.advance(by: 1)
-                try await stores.put(.sample(audiences: audiences))
-            }
-            try await provision(stores)
-            #expect(try await stores.channel().id == channel.id)
-            try await stores.accept(.update(audiences: [try stored.get().id]))
-            #expect(try await stores.sendOne().channelID == channel.channelID)
         }
     }
 

@@ -74,7 +74,7 @@ struct AccessTests {
 
     @Test func `a key beyond its rate limit is told when to retry, and another key is served`() async throws {
         var world = RouteWorld(others: [Route(Self.it) { _, _ in .noContent }])
-        world.limits = RateLimits(.init(requests: 0.05, failures: nil))
+        world.limits = RateLimits(requests: 0.05, failures: nil)
         let path = "/v1/apps/com.example.Stadium/it"
         #expect(try await world("GET", path).status == 204)
         let second = try await world("GET", path)
@@ -105,6 +105,20 @@ struct AccessTests {
         #expect(named.headers[.xContentTypeOptions] == "nosniff")
         #expect(named.headers[.cacheControl] == "no-store")
         #expect(named.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+    }
+
+    @Test func `pages own their path and everything below it, without an API key`() async throws {
+        var world = RouteWorld()
+        world.pages = { _, _ in Response(status: .ok, headers: [.cacheControl: "max-age=1"]) }
+        for (method, path) in [
+            ("GET", "/console"), ("GET", "/console/a/b?c=d"), ("POST", "/console/a"), ("HEAD", "/console/a"),
+        ] {
+            let answer = try await world(method, path, as: nil)
+            #expect(answer.status == 200, "\(method) \(path)")
+            #expect(answer.headers[.xContentTypeOptions] == "nosniff" && answer.headers[.xRequestID] != nil)
+            #expect(answer.headers[.cacheControl] == "max-age=1")
+        }
+        #expect(try await world("GET", "/consolex", as: nil).status == 404)
     }
 
     @Test(arguments: ["/openapi.yaml", "/v1/nothing", "/v1/apps/com.example.Stadium/it"])

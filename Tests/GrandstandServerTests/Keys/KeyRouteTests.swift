@@ -42,24 +42,6 @@ struct KeyRouteTests {
 
     // MARK: Keys limited to events whose keys begin with a prefix
 
-    private static let declaration =
-        #"{"name": "Final", "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "#
-        + #""storagePolicy": "noMessageStored"}]}"#
-
-    @Test func `a key with an event prefix may declare and see only events with this prefix`() async throws {
-        let world = RouteWorld()
-        _ = try await world.rows.apps.put(Sample.app(), by: .server)
-        let refused = try await world("PUT", "/v1/events/league.1", Self.declaration, as: "gs_cup")
-        #expect(refused.status == 403 && refused.detail.contains("event keys that begin with cup."))
-        let made = try await world("PUT", "/v1/events/cup.final", Self.declaration, as: "gs_cup")
-        #expect(made.status == 201, "\(made.text)")
-        #expect(try await world("PUT", "/v1/events/derby", Self.declaration).status == 201)
-        for (method, body) in [("GET", nil), ("PATCH", "{}")] as [(String, String?)] {
-            let answer = try await world(method, "/v1/events/derby", body.map { Array($0.utf8) }, as: "gs_cup")
-            #expect(answer.slug == "event-not-found", "\(answer.text)")
-        }
-    }
-
     @Test(
         arguments: [
             ("PUT", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
@@ -70,7 +52,7 @@ struct KeyRouteTests {
         async throws
     {
         let hook = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
-        let body = method == "DELETE" ? nil : Array((path.hasSuffix("webhooks") ? hook : "{}").utf8)
+        let body = method == "DELETE" ? nil : path.hasSuffix("webhooks") ? hook : "{}"
         let answer = try await RouteWorld()(method, path, body, as: "gs_cup")
         #expect(answer.slug == "forbidden", "\(answer.text)")
     }

@@ -133,18 +133,6 @@ struct KeyLedgerTests {
             #expect(try await stores.keys.key(other.id, now: stores.now)?.lastUsedAt == nil)
         }
     }
-
-    @Test func `hashes are compared over all their bytes, and stored unchanged`() throws {
-        let hash = SecretHash(of: "secret")
-        #expect(SecretHash(hash.bytes) == hash)
-        for place in 0..<32 {
-            var bytes = hash.bytes
-            bytes[place] ^= 1
-            #expect(try #require(SecretHash(bytes)) != hash)
-        }
-        #expect(SecretHash([]) == nil)
-        #expect(SecretHash(hash.bytes + [0]) == nil)
-    }
 }
 
 @Suite(.timeLimit(.minutes(20)))

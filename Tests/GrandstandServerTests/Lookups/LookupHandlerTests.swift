@@ -177,18 +177,8 @@ private final class Line {
         }
     }
 
-    /// Takes the place of the connection's guard, and counts the answers that the handler reports to it.
-    private final class Guard: ChannelOutboundHandler {
-        typealias OutboundIn = HTTPServerResponsePart
-        var answered = 0
-        func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-            if let event = event as? LookupHandler.Answered { answered += event.count }
-        }
-    }
-
     private let channel = EmbeddedChannel()
     private let recorder = Recorder()
-    private let watch = Guard()
     private let metrics = ServerMetrics()
     private let used = Tally()
     private let uses: KeyUses
@@ -220,8 +210,9 @@ private final class Line {
             replica: replica, keys: keys, uses: uses, metrics: metrics, headers: StandingHeaders(isSecure: false),
             now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
-        try pipeline.addHandler(watch, position: .after(parser))
+        try pipeline.addHandler(
+            LookupHandler(lookups: lookups) { [used] count in for _ in 0..<count { used.add("answered") } },
+            position: .after(parser))
         try pipeline.addHandler(recorder)
     }
 
@@ -241,8 +232,8 @@ private final class Line {
         String(decoding: metrics.exposition(), as: UTF8.self)
             .matches(of: /_total\{.*(?:status|result)="([^"]+)"\} 1\n/).map { String($0.1) }
     }
-    /// How many answers the handler reported to the connection's guard.
-    var answered: Int { watch.answered }
+    /// How many answers the handler reported for the connection's guard.
+    var answered: Int { used["answered"] }
 
     /// Sends bytes as a client, and returns what is answered at once.
     func says(_ text: String) throws -> String {

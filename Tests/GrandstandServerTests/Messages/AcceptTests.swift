@@ -9,9 +9,12 @@ internal import Testing
 @testable internal import GrandstandServer
 
 struct AcceptTests {
-    @Test func `a message is accepted, claimed and settled, and answers match the database`() async throws {
+    @Test func `a message is accepted, claimed, settled and read, and answers match the database`() async throws {
         try await withEvent { stores in
-            let accepted = try await stores.accept(.update(alert: #"{"title":"Goal"}"#))
+            var request = BroadcastRequest.update(
+                #"{"home": 1.50}"#, alert: #"{"title":"Goal"}"#, priority: .immediate, expiresIn: 300)
+            request.payload.staleDate = 1_900_000_000
+            let accepted = try await stores.accept(request)
             #expect(try await stores.read(accepted)?.withoutMessage == accepted)
             #expect(accepted.state == .queued)
 
@@ -19,13 +22,18 @@ struct AcceptTests {
             #expect(claimed.attempts == 1 && claimed.priority == .immediate)
             #expect(claimed.address == (try await stores.channels.address(of: .sample())))
             #expect(claimed.channelID == (try await stores.channel().channelID))
-            #expect(claimed.expiration == 1_700_000_000 + 28_800)
-            #expect(claimed.expiresAt == stores.now + 28_800)
+            #expect(claimed.expiration == 1_700_000_000 + 300 && claimed.expiresAt == stores.now + 300)
             #expect(try await stores.state(of: accepted) == .sending)
 
             stores.clock.advance(by: 0.5)
             try await stores.settle(claimed, .accepted(APNsReceipt(requestID: "r", uniqueID: "u")))
-            #expect(try await stores.read(accepted)?.state == .done)
+            let read = try #require(try await stores.read(accepted))
+            #expect(read.state == .done && read.deliveries.first?.answerMilliseconds == 500)
+            #expect(read.message?.contentState?.description == #"{"home": 1.50}"#)
+            #expect(read.message?.alert?.description == #"{"title":"Goal"}"#)
+            #expect(read.message?.priority == 10 && read.message?.expiresIn == 300)
+            #expect(read.message?.staleDate == Date(timeIntervalSince1970: 1_900_000_000))
+            #expect(try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items == [read])
             let delivery = try await stores.delivery(of: accepted)
             #expect(delivery.state == .accepted && delivery.apnsUniqueId == "u")
             #expect(delivery.apnsRequestId == claimed.requestID.words)

@@ -20,8 +20,7 @@ struct DispatcherTests {
 
         /// Opens events and accepts a message for each. `channel(of:)` of the event is what the gateway sees.
         func add(_ keys: [String], of app: String = "com.example.Goal") async throws {
-            for key in keys { try await stores.put(.sample(key, audiences: [.sample(app)])) }
-            try await stores.provision()
+            try await stores.open(keys, of: app)
             for key in keys { try await stores.accept(.update(), for: key) }
         }
 

@@ -62,10 +62,7 @@ struct LaneOrderTests {
     @Test func `broadcasts for an event and for a channel without one can share a transaction`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(at: stores.now))
-            let task = try await stores.channels.reserve(
-                Contract.ChannelDraft(storagePolicy: .mostRecentMessageStored), for: .sample(), now: stores.now,
-                leasedUntil: stores.now + 10)
-            let channel = try await stores.record(.created(channelID: "own"), of: task)
+            let channel = try await stores.adopt()
             let alone = Intake(.channel(channel.id), request: .update())
             _ = try await stores.accept([alone])
             let key = try await stores.open()
@@ -112,10 +109,7 @@ struct LaneOrderTests {
     func `a transaction that waits for a lane holds no lock on its channel`(_ writer: Writer) async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
-            let task = try await stores.channels.reserve(
-                Contract.ChannelDraft(storagePolicy: .noMessageStored), for: .sample(), now: stores.now,
-                leasedUntil: stores.now + 10)
-            let channel = try await stores.record(.created(channelID: "apple"), of: task)
+            let channel = try await stores.adopt()
             @Sendable func accept() async throws -> Contract.Broadcast {
                 try await stores.accept([Intake(.channel(channel.id), request: .update())])[0].get()
             }

@@ -142,7 +142,7 @@ struct ColumnTests {
                 expiresAt: time + 3, attempts: 4, refusals: 5, nextAttemptAt: time + 6, timestamp: 7,
                 requestID: UUID(), uniqueID: "8", channelID: "9", reason: "10", settledAt: nil, hasContent: true,
                 contentBefore: UUID(), contentOf: UUID(), contentSent: true, contentBytes: 11, alertBytes: 12,
-                fanOut: FanOut(cursor: 13, waiting: 14, total: 16))
+                fanOut: FanOut(total: 16, accepted: 13, rest: .init(isSwept: true, waiting: 14)))
             var leased = lane
             leased.lease = Lane.Lease(replica: stores.replica, until: time + 17)
             let (row, old) = (DeliveryRow(full, of: leased), DeliveryRow(before, of: lane))

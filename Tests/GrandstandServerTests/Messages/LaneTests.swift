@@ -10,9 +10,8 @@ internal import Testing
 
 struct LaneTests {
     @Test func `an end for some audiences closes only these, and the event is over with the last`() async throws {
-        try await withStores { stores in
-            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
-            let key = try await stores.open(audiences: audiences)
+        try await withTwoApps { stores, audiences in
+            let key = try EventKey.sample()
             try await stores.accept(.end(audiences: [audiences[0].id]))
             #expect(try await stores.event(key)?.state == .scheduled)
             let rest = try await stores.accept(.update())
@@ -28,8 +27,7 @@ struct LaneTests {
 
     @Test func `a locked lane is skipped, and the others are settled`() async throws {
         try await withStores { stores in
-            for n in 1...2 { try await stores.put(.sample("match-\(n)")) }
-            try await stores.provision()
+            try await stores.open(["match-1", "match-2"])
             var accepted: [Contract.Broadcast] = []
             for n in 1...2 { accepted.append(try await stores.accept(.update(), for: "match-\(n)")) }
             let claimed = try await stores.claim().sorted { $0.id < $1.id }
@@ -65,14 +63,11 @@ struct OutboxRaceTests {
     @Test func `concurrent claims never get the same lane, and together get all`() async throws {
         try await withStores { stores in
             let lanes = 20
-            for n in 1...lanes { try await stores.put(.sample("match-\(n)")) }
-            try await stores.provision()
+            try await stores.open((1...lanes).map { "match-\($0)" })
             for round in 1...20 {
                 for n in 1...lanes { try await stores.accept(.update(#"{"n":\#(round)}"#), for: "match-\(n)") }
-                var claimed = try await withThrowingTaskGroup(of: [ClaimedDelivery].self) { group in
-                    for _ in 1...4 { group.addTask { try await stores.claim(by: UUID(), limit: 8) } }
-                    return try await group.reduce(into: [ClaimedDelivery]()) { $0 += $1 }
-                }
+                var claimed = try await concurrently(4) { _ in try await stores.claim(by: UUID(), limit: 8) }.flatMap(
+                    \.self)
                 // Rows that another claim has locked are skipped. The next claim finds them.
                 claimed += try await stores.claim(by: UUID(), limit: lanes)
                 #expect(Set(claimed.map(\.lane)).count == claimed.count)

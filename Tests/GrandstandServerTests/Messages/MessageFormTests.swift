@@ -13,32 +13,38 @@ struct MessageFormTests {
         MessageForm(FormFields(pairs.map { .init(name: $0.0, value: $0.1) }))
     }
 
-    private static func text(_ form: MessageForm) -> String { String(decoding: form.body().bytes, as: UTF8.self) }
+    private static func text(_ form: MessageForm) throws -> String { String(decoding: try form.body(), as: UTF8.self) }
 
-    @Test func `a form becomes the API's body`() {
+    /// The fields that keep a form from becoming a body.
+    private static func faults(_ form: MessageForm) -> [String] {
+        #expect(throws: Problem.self) { try form.body() }?.errors.map(\.pointer) ?? []
+    }
+
+    @Test func `a form becomes the API's body`() throws {
         let form = Self.form([
             ("event", "end"), ("contentState", "{\r\n  \"home\": 1.50, \"t\": \"a  b\"\r\n}"), ("alertTitle", "Over"),
             ("audience", "com.example.Stadium production"), ("audience", "com.example.Stadium production de"),
             ("priority", "10"), ("expiresIn", "300"), ("sendAt", "2026-11-28T14:30"),
             ("dismissalDate", "2026-11-28T16:30:15"),
         ])
-        #expect(form.body().faults.isEmpty)
         #expect(
-            Self.text(form)
+            try Self.text(form)
                 == #"{"event":"end","contentState":{"home":1.50,"t":"a  b"},"alert":{"title":"Over"},"audiences":["#
                 + #"{"bundleId":"com.example.Stadium","environment":"production"},"#
                 + #"{"bundleId":"com.example.Stadium","environment":"production","variant":"de"}],"priority":10,"#
                 + #""expiresIn":300,"dismissalDate":"2026-11-28T16:30:15Z","sendAt":"2026-11-28T14:30:00Z"}"#)
-        #expect(Self.text(Self.form([])) == #"{"event":"update"}"#)
+        #expect(try Self.text(Self.form([])) == #"{"event":"update"}"#)
     }
 
-    @Test func `a state by hand is the body of a state, and has nothing of a composed message`() {
+    @Test func `a state by hand is the body of a state, and has nothing of a composed message`() throws {
         let fields = [("event", "state"), ("contentState", "{}"), ("audience", "com.example.Stadium production")]
         #expect(
-            Self.text(Self.form(fields))
+            try Self.text(Self.form(fields))
                 == #"{"contentState":{},"audiences":[{"bundleId":"com.example.Stadium","environment":"production"}]}"#)
-        let faults = Self.form(fields + [("alertTitle", "Goal"), ("sendAt", "2026-11-28T14:30")]).body().faults
-        #expect(faults.map(\.pointer) == ["alertTitle", "sendAt"])
+        #expect(
+            Self.faults(Self.form(fields + [("alertTitle", "Goal"), ("sendAt", "2026-11-28T14:30")])) == [
+                "alertTitle", "sendAt",
+            ])
     }
 
     @Test(
@@ -47,13 +53,11 @@ struct MessageFormTests {
             ("relevanceScore", "\"1\""), ("contentState", #"{"a": \#(String(repeating: "[", count: 100_000))"#),
         ])
     func `a form that cannot become a body is refused before anything is sent`(field: String, text: String) {
-        let faults = Self.form([(field, text)]).body().faults
-        #expect(faults.map(\.pointer) == [field])
+        #expect(Self.faults(Self.form([(field, text)])) == [field])
     }
 
     @Test func `title and body cannot be combined with the whole alert`() {
-        let faults = Self.form([("alertTitle", "x"), ("alert", #"{"title": "y"}"#)]).body().faults
-        #expect(faults.map(\.pointer) == ["alert"])
+        #expect(Self.faults(Self.form([("alertTitle", "x"), ("alert", #"{"title": "y"}"#)])) == ["alert"])
     }
 
     @Test func `the newest content is a template without alert and times, a message to be sent again has everything`()
@@ -62,20 +66,22 @@ struct MessageFormTests {
         let samples = try Samples()
         let request = try samples.request()
         let new = MessageForm(request, isWhole: false, now: Samples.now)
-        #expect(new.alertTitle.isEmpty && new.staleDate.isEmpty && new.audiences.isEmpty && !new.contentState.isEmpty)
-        #expect(new.byVariant == "{\n  \"de\": {\n    \"contentState\": {}\n  }\n}")
+        #expect(
+            new["alertTitle"].isEmpty && new["staleDate"].isEmpty && new.audiences.isEmpty
+                && !new["contentState"].isEmpty)
+        #expect(new["byVariant"] == "{\n  \"de\": {\n    \"contentState\": {}\n  }\n}")
         let again = MessageForm(request, isWhole: true, now: Samples.now)
-        #expect(again.alertTitle == "Derby" && again.alertBody == "b" && again.expiresIn == "300")
+        #expect(again["alertTitle"] == "Derby" && again["alertBody"] == "b" && again["expiresIn"] == "300")
         #expect(again.audiences == ["com.example.Stadium production"])
         // Both bodies are the same except for white space.
-        let body = try JSONValue(parsing: again.body().bytes)
+        let body = try JSONValue(parsing: try again.body())
         let wanted = try JSONValue(parsing: JSONWriter.text(request))
         for name in ["contentState", "alert", "byVariant", "audiences", "priority", "expiresIn", "staleDate"] {
             #expect(body[name]?.compact == wanted[name]?.compact, "\(name)")
         }
         // Times in the past are left out.
         let late = MessageForm(request, isWhole: true, now: Date(timeIntervalSince1970: 1_900_000_001))
-        #expect(late.staleDate.isEmpty)
+        #expect(late["staleDate"].isEmpty)
     }
 
     /// A page shows invisible and direction-changing characters by their numbers. A form must send back the original
@@ -87,23 +93,23 @@ struct MessageFormTests {
         #expect(HTMLText().escapeText(shown).contains("[U+") == false)
         #expect(try JSONValue(parsing: Array(shown.utf8))["t"]?.string == "a\u{202E}b\u{200B}")
         let form = Self.form([("alertTitle", "a\u{2067}b"), ("alertBody", "c")])
-        #expect(form.alertTitle.isEmpty)
-        #expect(try JSONValue(parsing: form.body().bytes)["alert"]?["title"]?.string == "a\u{2067}b")
+        #expect(form["alertTitle"].isEmpty)
+        #expect(try JSONValue(parsing: try form.body())["alert"]?["title"]?.string == "a\u{2067}b")
     }
 
     @Test func `an event is read line by line`() throws {
         func form(_ audiences: String, _ more: String) -> EventForm {
             let values = [
-                ("name", "Derby"), ("startsAt", "2026-11-28 14:30"), ("channelsOpenBefore", "86400"),
+                ("key", "derby"), ("name", "Derby"), ("startsAt", "2026-11-28 14:30"), ("channelsOpenBefore", "86400"),
                 ("topics", "team:a, team:b"), ("defaults.staleAfter", "300"), ("audiences", audiences), ("more", more),
             ]
             return EventForm(fields: FormFields(values.map { .init(name: $0.0, value: $0.1) }))
         }
-        let (bytes, faults) = form(
+        let (key, bytes) = try form(
             "com.example.A production noMessageStored\n\ncom.example.A production noMessageStored de",
             #"{"metadata": {"a": 1}}"#
-        ).body()
-        #expect(faults.isEmpty)
+        ).declaration()
+        #expect(key.rawValue == "derby")
         let json = try JSONValue(parsing: bytes)
         #expect(json["startsAt"]?.string == "2026-11-28T14:30:00Z")
         #expect(json["topics"]?.elements?.compactMap(\.string) == ["team:a", "team:b"])
@@ -111,6 +117,7 @@ struct MessageFormTests {
         #expect(json["audiences"]?.elements?.last?["variant"]?.string == "de")
         #expect(json["metadata"] != nil && json["channelsOpenBefore"]?.integer == 86_400)
         #expect(json["defaults"]?["staleAfter"]?.integer == 300)
-        #expect(form("com.example.A", #"{"name": "x"}"#).body().faults.map(\.pointer) == ["more", "audiences"])
+        let refused = #expect(throws: Problem.self) { try form("com.example.A", #"{"name": "x"}"#).declaration() }
+        #expect(refused?.errors.map(\.pointer) == ["more", "audiences"])
     }
 }

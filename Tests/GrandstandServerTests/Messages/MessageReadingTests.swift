@@ -9,55 +9,33 @@ internal import Testing
 
 /// What people see of broadcasts: contents, answers and replaced messages; and the preview of a broadcast.
 struct MessageReadingTests {
-    @Test func `a broadcast is read with its message and the duration of Apple's answer`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
-            var request = BroadcastRequest.update(
-                #"{"home": 1.50}"#, alert: #"{"title":"Goal"}"#, priority: .immediate, expiresIn: 300)
-            request.payload.staleDate = 1_900_000_000
-            let accepted = try await stores.accept(request)
-            let claimed = try #require(try await stores.claim().first)
-            stores.clock.advance(by: 0.041)
-            try await stores.settle(claimed, .ok)
-            let read = try #require(try await stores.read(accepted))
-            #expect(read.message?.contentState?.description == #"{"home": 1.50}"#)
-            #expect(read.message?.alert?.description == #"{"title":"Goal"}"#)
-            #expect(read.message?.priority == 10 && read.message?.expiresIn == 300)
-            #expect(read.message?.staleDate == Date(timeIntervalSince1970: 1_900_000_000))
-            #expect(read.deliveries.first?.answerMilliseconds == 41)
-            #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == [read])
-        }
-    }
-
     @Test func `a superseded message names its successor`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
+        try await withEvent { stores in
             var ids: [String] = []
             for _ in 1...3 {
                 ids.append(try await stores.accept(.update()).id)
                 stores.clock.advance(by: 1)
             }
-            let all = try await stores.outbox.broadcasts(of: key, PageRequest()).items
+            let all = try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items
             #expect(all.map { $0.deliveries.first?.supersededBy } == [nil, ids[2], ids[1]])
             // The successor is also named if it is on another page.
-            let part = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1)).nextCursor
-            let next = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1, cursor: part)).items
+            let part = try await stores.outbox.broadcasts(of: .sample(), PageRequest(limit: 1)).nextCursor
+            let next = try await stores.outbox.broadcasts(of: .sample(), PageRequest(limit: 1, cursor: part)).items
             #expect(next.first?.deliveries.first?.supersededBy == ids[2])
         }
     }
 
     @Test func `a preview shows what would be sent and superseded, and changes nothing`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
+        try await withEvent { stores in
             let waiting = try await stores.accept(.update()).id
-            let before = try await stores.outbox.broadcasts(of: key, PageRequest()).items
+            let before = try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items
             let rehearsal = try await stores.rehearse(.update())
             let part = try #require(rehearsal.audiences.first)
             #expect(rehearsal.audiences.count == 1)
             #expect(part.replaces == [waiting])
             #expect(part.bytes == part.payload.bytes.count)
             #expect(!rehearsal.isScheduled)
-            #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == before)
+            #expect(try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items == before)
 
             // The preview of an end does not end the event.
             #expect(try await stores.rehearse(BroadcastRequest(payload: BroadcastPayload(event: .end))).event == .end)
@@ -73,15 +51,6 @@ struct MessageReadingTests {
             ] {
                 try await refuses(kind) { try await stores.rehearse(request, for: key) }
             }
-        }
-    }
-
-    @Test func `an app that is not in the event sees none of its scheduled broadcasts`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
-            try await stores.accept(.update(sendAt: stores.now + 60))
-            let other = AppReach.only([try .sample("com.example.Other")])
-            #expect(try await stores.outbox.scheduled(of: key, within: other, PageRequest()).items.isEmpty)
         }
     }
 }

@@ -8,10 +8,6 @@ internal import Testing
 @testable internal import GrandstandServer
 
 struct ScheduledTests {
-    private func promote(_ stores: StoreWorld, limit: Int = 100) async throws -> Int {
-        try await stores.outbox.promote(now: stores.now, limit: limit)
-    }
-
     @Test func `a scheduled broadcast waits for its time, and its expiration counts from then`() async throws {
         try await withEvent { stores in
             let at = stores.now + 60
@@ -20,10 +16,10 @@ struct ScheduledTests {
             #expect(try await stores.read(accepted)?.withoutMessage == accepted)
             #expect(try await stores.outbox.nextScheduled() == at)
             stores.clock.advance(by: 59)
-            #expect(try await promote(stores) == 0)
+            #expect(try await stores.promote() == 0)
             stores.clock.advance(by: 1)
-            #expect(try await promote(stores) == 1)
-            #expect(try await promote(stores) == 0)
+            #expect(try await stores.promote() == 1)
+            #expect(try await stores.promote() == 0)
             #expect(try await stores.read(accepted)?.state == .queued)
             let sent = try await stores.sendOne()
             #expect(sent.expiration == Int(at.timeIntervalSince1970) + 10)
@@ -32,9 +28,7 @@ struct ScheduledTests {
     }
 
     @Test func `a scheduled broadcast keeps everything that was given`() async throws {
-        try await withStores { stores in
-            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
-            try await stores.open(audiences: audiences)
+        try await withTwoApps { stores, audiences in
             var request = BroadcastRequest.end(
                 #"{"n": 1.50e3}"#, dismissalDate: 1_700_000_500, sendAt: stores.now + 1,
                 audiences: [audiences[1].id])
@@ -45,7 +39,7 @@ struct ScheduledTests {
             request.apnsExpiration = 1_700_000_300
             try await stores.accept(request)
             stores.clock.advance(by: 1)
-            #expect(try await promote(stores) == 1)
+            #expect(try await stores.promote() == 1)
             let sent = try await stores.sendOne()
             #expect(sent.body == request.payload.body(timestamp: 1_700_000_001))
             #expect(sent.priority == .lowest)
@@ -70,7 +64,7 @@ struct ScheduledTests {
             stores.clock.advance(by: 49)
             for _ in 0...1 {
                 stores.clock.advance(by: 1)
-                _ = try await promote(stores)
+                try await stores.promote()
                 #expect(try await stores.sendOne().text.contains(#""content-state":{"n":2},"alert":{"title":"Half"}"#))
             }
             #expect(try await stores.read(homeless)?.state == .cancelled)
@@ -87,17 +81,9 @@ struct ScheduledTests {
                 try await stores.accept(.update(alert: #"{"title":"\#(n)"}"#, sendAt: at))
             }
             stores.clock.advance(by: 10)
-            #expect(try await promote(stores, limit: 2) == 2)
-            #expect(try await promote(stores, limit: 2) == 1)
+            #expect(try await stores.promote(limit: 2) == 2)
+            #expect(try await stores.promote(limit: 2) == 1)
             for n in 1...3 { #expect(try await stores.sendOne().text.contains(#"{"title":"\#(n)"}"#)) }
-        }
-    }
-
-    @Test func `a time in the past means now`() async throws {
-        try await withEvent { stores in
-            let accepted = try await stores.accept(.update(sendAt: stores.now))
-            #expect(accepted.state != .scheduled)
-            try await stores.sendOne()
         }
     }
 
@@ -106,27 +92,26 @@ struct ScheduledTests {
             let scheduled = try await stores.accept(.update(sendAt: stores.now + 60))
             try await stores.accept(.end())
             stores.clock.advance(by: 60)
-            #expect(try await promote(stores) == 1)
+            #expect(try await stores.promote() == 1)
             let late = try #require(try await stores.read(scheduled))
             #expect(late.state == .cancelled)
             #expect(late.deliveries.isEmpty)
             #expect(late.warnings.count == 1)
             #expect(late.warnings.first?.hasPrefix("not sent: ") == true)
-            #expect(try await promote(stores) == 0)
+            #expect(try await stores.promote() == 0)
         }
     }
 
     @Test func `a scheduled broadcast is cancelled with its event, like one that waits`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
+        try await withEvent { stores in
             let waiting = try await stores.accept(.update())
             let scheduled = try await stores.accept(.end(sendAt: stores.now + 60))
-            try await stores.cancel(key)
+            try await stores.cancel()
             for broadcast in [waiting, scheduled] {
                 #expect(try await stores.read(broadcast)?.state == .cancelled)
             }
             stores.clock.advance(by: 60)
-            #expect(try await promote(stores) == 0)
+            #expect(try await stores.promote() == 0)
             #expect(try await stores.outbox.nextScheduled() == nil)
             #expect(try await stores.outbox.nextDue() == nil)
         }
@@ -146,7 +131,7 @@ struct ScheduledTests {
             try await stores.put(.sample(audiences: [own, other]))
             try await stores.put(.sample("left", audiences: [other]))
             stores.clock.advance(by: 60)
-            #expect(try await promote(stores) == 3)
+            #expect(try await stores.promote() == 3)
             let sent = try await accepted.asyncMap { try #require(try await stores.read($0.get())) }
             #expect(
                 sent.map { $0.deliveries.map(\.bundleId) }

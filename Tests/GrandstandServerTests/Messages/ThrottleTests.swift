@@ -15,22 +15,14 @@ struct LimitedClaimTests {
         LaneLimit(bundleID: try BundleID.sample(bundleID), allowance: allowance, perSecond: perSecond)
     }
 
-    /// Opens events, each with a channel.
-    private static func open(_ keys: [String], _ stores: StoreWorld, of bundleID: String = "com.example.Goal")
-        async throws
-    {
-        for key in keys { try await stores.put(.sample(key, audiences: [.sample(bundleID, .production)])) }
-        try await stores.provision()
-    }
-
     private static func number(_ delivery: ClaimedDelivery) -> String {
         delivery.text.split(separator: #"{"n":"#)[1].prefix { $0.isNumber }.description
     }
 
     @Test func `no more lanes are claimed than the rate allows, and other apps' as usual`() async throws {
         try await withStores { stores in
-            try await Self.open((1...6).map { "goal-\($0)" }, stores)
-            try await Self.open((1...3).map { "other-\($0)" }, stores, of: "com.example.Other")
+            try await stores.open((1...6).map { "goal-\($0)" })
+            try await stores.open((1...3).map { "other-\($0)" }, of: "com.example.Other")
             for n in 1...6 { try await stores.accept(.update(), for: "goal-\(n)") }
             for n in 1...3 { try await stores.accept(.update(), for: "other-\(n)") }
             let claimed = try await stores.claim(limits: [Self.limit(2)])
@@ -48,7 +40,7 @@ struct LimitedClaimTests {
 
     @Test func `a lane keeps its place when a newer message replaces the waiting one`() async throws {
         try await withStores { stores in
-            try await Self.open(["first", "second"], stores)
+            try await stores.open(["first", "second"])
             try await stores.accept(.update(#"{"n":1}"#), for: "first")
             stores.clock.advance(by: 1)
             try await stores.accept(.update(#"{"n":2}"#), for: "second")
@@ -63,7 +55,7 @@ struct LimitedClaimTests {
         async throws
     {
         try await withStores { stores in
-            try await Self.open(["quiet", "goal-1", "goal-2", "high"], stores)
+            try await stores.open(["quiet", "goal-1", "goal-2", "high"])
             try await stores.accept(.update(#"{"n":1}"#), for: "quiet")
             stores.clock.advance(by: 4)
             try await stores.accept(.update(#"{"n":2}"#, priority: .immediate), for: "high")
@@ -81,7 +73,7 @@ struct LimitedClaimTests {
     @Test func `each limited lane has its turn, whatever alerts come`() async throws {
         try await withStores { stores in
             let keys = (1...12).map { "quiet-\($0)" }
-            try await Self.open(keys + ["loud-1", "loud-2", "loud-3"], stores)
+            try await stores.open(keys + ["loud-1", "loud-2", "loud-3"])
             for key in keys { try await stores.accept(.update(#"{"n":0}"#), for: key) }
             // Each second brings three alerts, and the rate is three messages a second. If alerts always came first,
             // the quiet lanes would wait for ever.

@@ -14,8 +14,7 @@ struct TurnTests {
         in environment: APNsEnvironment = .production
     ) async throws {
         let keys = (1...count).map { "\(bundleID)-\(environment.rawValue)-\($0)" }
-        for key in keys { try await stores.put(.sample(key, audiences: [.sample(bundleID, environment)])) }
-        try await stores.provision()
+        try await stores.open(keys, of: bundleID, in: environment)
         for key in keys { try await stores.accept(.update(priority: priority), for: key) }
     }
 
@@ -48,8 +47,7 @@ struct TurnTests {
 
     @Test func `an end comes before priority 10, that before the rest, and then the longest due`() async throws {
         try await withStores { stores in
-            for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
-            try await stores.provision()
+            try await stores.open((1...4).map { "match-\($0)" })
             try await stores.accept(.update(#"{"n":1}"#, priority: .lowest), for: "match-1")
             stores.clock.advance(by: 1)
             try await stores.accept(.update(#"{"n":2}"#, priority: .powerAware), for: "match-2")

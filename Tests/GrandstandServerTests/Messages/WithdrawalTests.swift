@@ -34,9 +34,7 @@ struct WithdrawalTests {
     }
 
     @Test func `a broadcast sent to one audience cannot be withdrawn from the other`() async throws {
-        try await withStores { stores in
-            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
-            try await stores.open(audiences: audiences)
+        try await withTwoApps { stores, audiences in
             let accepted = try await stores.accept(.update())
             let claimed = try #require(try await stores.claim(limit: 1).first)
             try await stores.settle(claimed, .ok)
@@ -47,15 +45,6 @@ struct WithdrawalTests {
 
     // MARK: Everything is as before, except for what was already sent
 
-    /// The content that lookups show.
-    private func shown(_ stores: StoreWorld, topic: String = "com.example.goal") async throws -> String? {
-        try await stores.lookup(topic: topic)?.contentState?.description
-    }
-
-    private func eventState(_ stores: StoreWorld) async throws -> Contract.EventState? {
-        try await stores.event()?.state
-    }
-
     @Test
     func `after a waiting end is withdrawn the event is live again, and what the end had replaced is sent`()
         async throws
@@ -63,35 +52,33 @@ struct WithdrawalTests {
         try await withEvent { stores in
             let update = try await stores.accept(.update(#"{"n":1}"#))
             let end = try await stores.accept(.end(#"{"n":2}"#))
-            #expect(try await eventState(stores) == .ended)
+            #expect(try await stores.event()?.state == .ended)
             try await stores.align()
             for _ in 1...2 { #expect(try await stores.withdraw(end) == true) }
-            #expect(try await eventState(stores) == .live)
+            #expect(try await stores.event()?.state == .live)
             #expect(try await stores.read(end)?.state == .cancelled)
             #expect(try await stores.lookup()?.state == .live)
-            #expect(try await shown(stores) == #"{"n":1}"#)
+            #expect(try await stores.shown() == #"{"n":1}"#)
             #expect(try await stores.state(of: update) == .queued)
             try await stores.sendOne()
             let other = try await stores.accept(.end(#"{"n":3}"#))
             // The first end's withdrawal is requested again, after another end was accepted. The other end stays.
             #expect(try await stores.withdraw(end) == true)
-            #expect(try await eventState(stores) == .ended)
+            #expect(try await stores.event()?.state == .ended)
             #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
             #expect(try await stores.withdraw(other) == false)
-            #expect(try await eventState(stores) == .ended)
+            #expect(try await stores.event()?.state == .ended)
         }
     }
 
     @Test func `if an event's last end is withdrawn, only the audience of that end continues`() async throws {
-        try await withStores { stores in
-            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
-            try await stores.open(audiences: audiences)
+        try await withTwoApps { stores, audiences in
             try await stores.accept(.end(audiences: [audiences[0].id]))
             try await stores.sendOne()
             let last = try await stores.accept(.end())
             try await stores.provision()
             #expect(try await stores.withdraw(last) == true)
-            #expect(try await eventState(stores) == .scheduled)
+            #expect(try await stores.event()?.state == .scheduled)
             try await stores.provision()
             #expect(try await stores.rows("channels where state = 'active' and bundle_id = 'com.example.A'") == 0)
             #expect(try await stores.accept(.update()).deliveries.map(\.bundleId) == [audiences[1].bundleID.rawValue])
@@ -100,25 +87,22 @@ struct WithdrawalTests {
     }
 
     @Test func `withdrawing an end does not reopen an event that was closed meanwhile`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
+        try await withEvent { stores in
             let end = try await stores.accept(.end())
             #expect(try await stores.withdraw(end) == true)
             let again = try await stores.accept(.end())
             #expect(try await stores.withdraw(again) == true)
-            try await stores.cancel(key)
+            try await stores.cancel()
             #expect(try await stores.withdraw(again) == true)
-            #expect(try await eventState(stores) == .cancelled)
+            #expect(try await stores.event()?.state == .cancelled)
             try await refuses(.eventEnded) { try await stores.accept(.update()) }
         }
     }
 
     @Test func `the end of a channel without an event can be withdrawn, too`() async throws {
-        try await withEvent { stores in
-            let channel = try await stores.channel()
-            try await stores.pool.query("delete from audiences")
-            try await stores.pool.query("update lanes set channel = null")
-            try await stores.pool.query("update channels set event_key = null")
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let channel = try await stores.adopt()
             let target = BroadcastTarget.channel(channel.id)
             let accept = { (request: BroadcastRequest) in
                 try await stores.accept([Intake(target, request: request)])[0]

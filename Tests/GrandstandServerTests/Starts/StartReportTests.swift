@@ -49,7 +49,7 @@ struct StartReportTests {
             try await expect(2, pending: 0, tooLate: 2)
             world.stores.clock.advance(by: 61)
             try await world.sendAll()
-            #expect(try await world.stores.rows("fan_outs where too_late is not null") == 1)
+            #expect(try await world.stores.rows("start_runs where too_late is not null") == 1)
             try await expect(2, pending: 0, tooLate: 2)
             // Later followers, and installations that are deleted, do not change the counts.
             try await world.follow()
@@ -115,7 +115,7 @@ struct StartReportTests {
             #expect(try await world.report().perSecond == 0.5)
             world.stores.clock.advance(by: 3_600)
             let late = try await world.follow()
-            try await world.queue(late)
+            try await world.enlist(late)
             #expect(try await world.sendAll() == [late])
             let report = try await world.report()
             #expect(report.finishedAt == world.now)
@@ -218,7 +218,7 @@ struct StartAskTests {
             #expect(try await world.report().state == .done)
             #expect(try await world.sendAll().isEmpty)
             #expect(try await world.counts().accepted == 1)
-            #expect(try await world.stores.rows("fan_outs where due_at is not null") == 0)
+            #expect(try await world.stores.rows("start_runs where due_at is not null") == 0)
         }
     }
 

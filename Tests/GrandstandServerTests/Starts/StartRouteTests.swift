@@ -16,11 +16,11 @@ struct StartRouteTests {
     /// The refusal of a declaration that is too long contains the size of the push. From this size the test computes
     /// how many bytes the push has besides the alert's text.
     @Test func `the longest push that APNs accepts is accepted, and one byte more is refused`() async throws {
-        func body(_ length: Int) -> [UInt8] {
+        func body(_ length: Int) -> String {
             let text = String(repeating: "x", count: length)
-            return Array(
+            return
                 #"{"name": "x", "audiences": \#(Self.audiences), "startsAt": "2026-11-21T20:45:00Z", "start": {\#(Self.required), "#
-                    .utf8) + Array(#""alertsByLocale": {"de": {"title": "\#(text)"}}}}"#.utf8)
+                + #""alertsByLocale": {"de": {"title": "\#(text)"}}}}"#
         }
         let world = RouteWorld()
         try await world.rows.apps.put(.sample(at: world.rows.now))

@@ -145,23 +145,6 @@ struct StartRuleTests {
     }
 
     @Test(arguments: [
-        ("17.1", true, true, StartForm.ineligible(.system)), ("17.2", true, true, .plain), ("17.7", true, true, .plain),
-        ("18", true, true, .channel), ("26.4.1", true, true, .channel), ("18", false, false, .ineligible(.disabled)),
-        ("18", true, false, .ineligible(.noToken)), ("9.9", false, false, .ineligible(.system)),
-    ])
-    func `the system version, the permission and the token decide the form of a start`(
-        version: String, enabled: Bool, hasToken: Bool, form: StartForm
-    ) throws {
-        let system = try #require(SystemVersion(version))
-        #expect(
-            StartForm(systemVersion: system, liveActivitiesEnabled: enabled, hasToken: hasToken, delivery: .channel)
-                == form)
-        let tokens = StartForm(
-            systemVersion: system, liveActivitiesEnabled: enabled, hasToken: hasToken, delivery: .tokens)
-        #expect(tokens == (form == .channel ? .token : form))
-    }
-
-    @Test(arguments: [
         ("de-Latn-AT-x-rapid", "de-Latn-AT"), ("de-Latn-AT", "de-Latn-AT"), ("de-Latn-CH", "de-Latn"), ("DE_CH", "de"),
         ("de", "de"), ("pt-BR", nil), ("d", nil), ("", nil), ("zh-a-x-y", "zh"), ("zh-a", "zh"),
     ])

@@ -9,7 +9,7 @@ internal import Testing
 @testable internal import GrandstandServer
 
 /// A start is sent to a token, and another installation registers this token meanwhile or later. Both installations are
-/// one phone.
+/// one phone (also `StartPropertyTests`).
 struct StartTakeoverTests {
     /// Registers an installation with a token, as its app does.
     ///
@@ -20,73 +20,6 @@ struct StartTakeoverTests {
             Phones.state(token: token, topics: ["team:rapid"]), of: id, secret: Phones.secret, now: world.now)
         let rows = try await world.stores.pool.query("select id from installations where installation = \(id.id)")
         return try #require(rows.first).decode("id")
-    }
-
-    private static func states(_ world: StartWorld) async throws -> [Int: String] {
-        var states: [Int: String] = [:]
-        for row in try await world.stores.pool.query("select installation, state from starts") {
-            states[try row.decode("installation")] = try row.decode("state")
-        }
-        return states
-    }
-
-    @Test(arguments: [
-        TokenVerdict.retry(at: Date(timeIntervalSince1970: 0), reason: "Shutdown"), .rejected(reason: "BadTopic"), nil,
-    ])
-    func `an installation that takes over a token whose push was not processed gets the next push`(
-        verdict: TokenVerdict?
-    )
-        async throws
-    {
-        try await withStarts { world in
-            try await world.open()
-            let old = try await Self.register("aa", in: world)
-            let shard = try #require(try await world.claim().first)
-            #expect(shard.members.map(\.installation) == [old])
-            let new = try await Self.register("aa", in: world)
-            #expect(try await Self.states(world).isEmpty)
-            try await world.settle(shard) { _ in verdict }
-            #expect(try await world.sendAll() == [new])
-            #expect(try await Self.states(world)[new] == "accepted")
-        }
-    }
-
-    @Test(arguments: [TokenVerdict.accepted, .unknown(reason: "timeout")])
-    func `an installation that takes over a token whose push may have arrived gets none`(verdict: TokenVerdict)
-        async throws
-    {
-        try await withStarts { world in
-            try await world.open()
-            _ = try await Self.register("aa", in: world)
-            let shard = try #require(try await world.claim().first)
-            let new = try await Self.register("aa", in: world)
-            try await world.settle(shard) { _ in verdict }
-            #expect(try await world.sendAll().isEmpty)
-            let states = try await Self.states(world)
-            #expect(states[new] == (verdict == .accepted ? "accepted" : "unknown"))
-        }
-    }
-
-    @Test(arguments: [false, true])
-    func `an installation that is the third owner of a token while its first push is in flight gets none`(stops: Bool)
-        async throws
-    {
-        try await withStarts { world in
-            try await world.open()
-            _ = try await Self.register("aa", in: world)
-            let shard = try #require(try await world.claim().first)
-            _ = try await Self.register("aa", in: world)
-            let third = try await Self.register("aa", in: world)
-            try await world.settle(shard)
-            if stops {
-                // After the stop no installation waits any longer. The start is requested again and continues.
-                try await world.stop()
-                try await world.sendAll()
-                try await world.ask()
-            }
-            #expect(try await world.sendAll().isEmpty)
-            #expect(try await Self.states(world)[third] == "accepted")
-        }
     }
 
     @Test(arguments: [true, false], [true, false])
@@ -117,7 +50,7 @@ struct StartTakeoverTests {
                 #expect(reopening.warnings.last?.contains("or may have got it: \(deletes ? 1 : 2).") == true)
             }
             #expect(try await world.sendAll() == [other])
-            #expect(try await Self.states(world)[new] == "accepted")
+            #expect(try await world.states()[new] == "accepted")
             #expect(try await world.counts().accepted == (deletes ? 2 : 3))
             #expect(try await world.stores.rows("starts where token is not null") == (deletes ? 0 : 1))
         }
@@ -132,13 +65,13 @@ struct StartTakeoverTests {
             let sent = try await world.sendAll()
             #expect(sent == [first])
             let follower = try await world.follow(token: "bb")
-            try await world.queue(follower)
+            try await world.enlist(follower)
             // The last step of the registration waits for the commit of another transaction.
             let registering = try await world.stores.pool.transaction { connection in
                 try await connection.query(
                     """
                     insert into starts (run, installation, state, at)
-                    select id, (select last_value + 1 from installations_id_seq), 'unknown', now() from fan_outs
+                    select id, (select last_value + 1 from installations_id_seq), 'unknown', now() from start_runs
                     """)
                 let registering = Task { try await Self.register("aa", in: world) }
                 try await world.stores.untilSomebodyWaits()
@@ -174,13 +107,13 @@ struct StartTakeoverTests {
             #expect(try await world.sendAll() == [old])
             try await world.stop()
             try await world.sendAll()
-            #expect(try await world.stores.rows("fan_outs where closed_at is not null") == 1)
+            #expect(try await world.stores.rows("start_runs where closed_at is not null") == 1)
             let new = try await Self.register("aa", in: world)
             let stopped = try await world.counts()
             #expect((stopped.followers, stopped.accepted) == (2, 2))
             try await world.ask()
             #expect(try await world.sendAll().isEmpty)
-            #expect(try await Self.states(world) == [old: "accepted", new: "accepted"])
+            #expect(try await world.states() == [old: "accepted", new: "accepted"])
         }
     }
 }

@@ -16,7 +16,7 @@ struct StateRouteTests {
         let world = RouteWorld()
         _ = try await world.rows.apps.put(Sample.app(), by: .server)
         let body = #"{"versions": [{"name": "3.2", "schema": {"type": "object"}}]}"#
-        let created = try await world("PUT", Self.type, Array(body.utf8), as: "gs_organise")
+        let created = try await world("PUT", Self.type, body, as: "gs_organise")
         #expect(created.status == 201, "\(created.text)")
         let shown = try await world("GET", Self.type, as: "gs_organise")
         #expect(shown.headers[.eTag] != nil && shown.headers[.eTag] == created.headers[.eTag])

@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTP2
 internal import Logging
 
@@ -33,22 +34,20 @@ struct ClientAndSimulator: Sendable {
     ) async throws {
         let folder = try KeyFolder()
         var simulatorOptions = SimulatorOptions(directory: folder.path)
-        simulatorOptions.capitals = .accepted
+        simulatorOptions.quirks.capitals = .accepted
         options(&simulatorOptions)
         let simulator = Simulator(options: simulatorOptions, logger: logger)
         let addresses = try await simulator.start()
         let client = try client(addresses, keys: folder.path, settings: settings, now: now)
-        do {
+        let stop = {
+            await client.close()
+            await simulator.stop()
+        }
+        try await ending(with: stop) {
             try await body(
                 ClientAndSimulator(
                     simulator: simulator, addresses: addresses, client: client, directory: folder.path))
-        } catch {
-            await client.close()
-            await simulator.stop()
-            throw error
         }
-        await client.close()
-        await simulator.stop()
     }
 
     static func oneConnection(_ settings: inout APNsClient.Settings) {

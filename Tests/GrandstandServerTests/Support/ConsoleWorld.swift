@@ -152,6 +152,6 @@ struct ConsoleWorld {
 
     private func console(_ api: API) throws -> Console {
         Console(
-            api, activity: { [activity] reach, _ in try activity(reach) }, templates: try ConsoleTemplates())
+            api: api, activity: { [activity] reach, _ in try activity(reach) }, templates: try ConsoleTemplates())
     }
 }

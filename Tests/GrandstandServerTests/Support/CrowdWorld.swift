@@ -39,16 +39,17 @@ struct CrowdWorld: Sendable {
             from installations where id = \(installation) returning id as n
             """)
         try await stores.pool.withConnection { try await join(activity, on: $0) }
-        // Removes the activity from the queue if the crowd has no content yet, as the dispatcher's loop does at once.
+        // If the crowd has no content yet, the dispatcher's loop lets the activity wait for the first message at once.
         try await stores.pool.query(
             """
-            delete from fan_out_queue j using fan_outs f join lanes l on l.id = f.lane
-            where f.id = j.run and l.newest_broadcast is null
+            update activities a set due_at = null from lanes l
+            where l.crowd_event = a.event_key and l.crowd_app = a.app and l.crowd_variant = a.variant
+                and l.newest_broadcast is null
             """)
         return activity
     }
 
-    /// Queues an activity, with a new token if one is given, as its report does.
+    /// Lets an activity join its crowd, with a new token if one is given, as its report does.
     func join(_ activity: Int, token: String? = nil, on connection: PostgresConnection) async throws {
         if let token {
             try await connection.query(
@@ -74,6 +75,9 @@ struct CrowdWorld: Sendable {
         let outcomes = shard.members.map { PushOutcome(member: $0, sentAt: now, verdict: verdict($0)) }
         try await crowds.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
     }
+
+    /// The number of activities that are due at a time.
+    func waiting() async throws -> Int { try await stores.rows("activities where in_crowd and due_at is not null") }
 
     /// Changes how the event's only audience is reached: by tokens or by a channel.
     func reach(by delivery: Audience.Delivery, _ key: String = "match-1") async throws {

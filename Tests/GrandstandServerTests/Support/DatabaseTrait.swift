@@ -15,15 +15,10 @@ struct DatabaseTrait: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        try await Self.provide(function)
-    }
-
-    /// Runs `body` with a database that has the keys of `RouteWorld`.
-    static func provide(_ body: () async throws -> Void) async throws {
         try await withDatabase { database in
             let rows = StoreWorld(database)
             for (secret, key) in RouteWorld.keys { try await rows.add(key, secret) }
-            try await Self.$current.withValue(database) { try await body() }
+            try await Self.$current.withValue(database) { try await function() }
         }
     }
 }
@@ -38,7 +33,7 @@ extension StoreWorld {
         try await pool.query(
             """
             insert into api_keys (id, name, secret_hash, prefix, scopes, apps, event_key_prefix, created_at)
-            values (\(key.id), \(key.name), \(SecretHash(of: secret).bytes), 'gs_',
+            values (\(key.id), \(key.name), \(SecretHash(of: secret)), 'gs_',
                 \(key.scopes.map(\.rawValue).sorted())::text[]::key_scope[], \(ReachColumns.value(key.reach)),
                 \(key.reach.eventKeyPrefix?.rawValue), \(now))
             on conflict (id) do nothing

@@ -48,7 +48,7 @@ struct Hooks: Sendable {
 
     /// The bodies of the messages that are due, which are claimed.
     func bodies() async throws -> [String] {
-        try await claim().map { String(decoding: $0.body, as: UTF8.self) }.sorted()
+        try await claim().map(\.body.description).sorted()
     }
 
     func claim(
@@ -65,7 +65,7 @@ struct Hooks: Sendable {
     /// Expects that a message fits the contract. `WebhookData` lists the schemas of the topics in the order of
     /// `WebhookMessageType`.
     private static func check(_ message: ClaimedWebhook) throws {
-        let (contract, value) = (OpenAPIDocument.served, try YAML(json: Data(message.body)))
+        let (contract, value) = (OpenAPIDocument.served, try YAML(json: message.body.bytes))
         let data = try #require(contract.schema("WebhookData"))
         let topics = Contract.WebhookMessageType.allCases.map(\.rawValue)
         let place = try #require(topics.firstIndex(of: message.topic.rawValue))

@@ -161,38 +161,31 @@ final class ScriptedGateway: APNsGateway {
     func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> { await onSend(delivery) }
 
     func createChannel(_ storagePolicy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String> {
-        state.withLock { state in
-            state.calls.created.append(address)
-            return Self.next(&state.creations)
-        }
+        next(\.creations) { $0.created.append(address) }
     }
 
     func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
-        state.withLock { state in
-            state.calls.read.append(channelID)
-            return Self.next(&state.reads)
-        }
+        next(\.reads) { $0.read.append(channelID) }
     }
 
     func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
-        state.withLock { state in
-            state.calls.deleted.append(channelID)
-            return Self.next(&state.deletions)
-        }
+        next(\.deletions) { $0.deleted.append(channelID) }
     }
 
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
-        state.withLock { state in
-            state.calls.listed.append(address)
-            return Self.next(&state.lists)
-        }
+        next(\.lists) { $0.listed.append(address) }
     }
 
     func keyFile(of use: KeyUse) -> KeyFileState { keyFileState }
 
-    private static func next<Value>(_ answers: inout [APNsAnswer<Value>]) -> APNsAnswer<Value> {
-        guard let answer = answers.first else { return .unsent("not scripted") }
-        if answers.count > 1 { answers.removeFirst() }
-        return answer
+    private func next<Value>(
+        _ answers: WritableKeyPath<State, [APNsAnswer<Value>]>, _ note: (inout Calls) -> Void
+    ) -> APNsAnswer<Value> {
+        state.withLock { state in
+            note(&state.calls)
+            guard let answer = state[keyPath: answers].first else { return .unsent("not scripted") }
+            if state[keyPath: answers].count > 1 { state[keyPath: answers].removeFirst() }
+            return answer
+        }
     }
 }

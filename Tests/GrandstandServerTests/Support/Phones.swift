@@ -26,19 +26,25 @@ struct Phones: Sendable {
         InstallationID(bundleID: try .sample(), environment: environment, id: uuid)
     }
 
+    /// A state as the tables return it.
     static func state(
         _ sequence: Int? = nil, token: String? = "aa", topics: Set<String> = ["team:a"], system: String = "18.4"
-    ) throws -> InstallationState {
-        InstallationState(
-            sequence: sequence, systemVersion: try #require(SystemVersion(system)), appVersion: "5.2", locale: "de-AT",
-            timeZone: "Europe/Vienna",
-            startTokens: try token.map { [type: try #require(DeviceToken(hex: $0))] } ?? [:],
-            topics: Set(try topics.map { try #require(Topic(rawValue: $0)) }))
+    ) -> Contract.InstallationDraft {
+        Contract.InstallationDraft(
+            sequence: sequence, systemVersion: system, appVersion: "5.2", locale: "de-AT", timeZone: "Europe/Vienna",
+            liveActivitiesEnabled: true, frequentPushesEnabled: true,
+            startTokens: token.map { [.init(attributesType: type, token: $0)] } ?? [], topics: topics.sorted())
     }
 
     @discardableResult
-    func put(_ state: InstallationState, of id: InstallationID, secret: String = Self.secret) async throws -> Bool {
+    func put(
+        _ state: Contract.InstallationDraft, of id: InstallationID, secret: String = Self.secret
+    ) async throws -> Bool {
         try await store.put(state, of: id, secret: secret, now: stores.now)
+    }
+
+    func registration(_ state: Contract.InstallationDraft, of id: InstallationID) throws -> Registration {
+        try Registration(state, of: id, secret: SecretHash(of: Self.secret), now: stores.now)
     }
 
     func known(_ id: InstallationID) async throws -> Contract.Installation {
@@ -46,9 +52,9 @@ struct Phones: Sendable {
     }
 
     /// The state that the tables have.
-    func state(of id: InstallationID) async throws -> InstallationState {
-        let rows = try await stores.pool.query(InstallationRows.load(.init(keys: [try await store.key(of: id)])))
-        return try InstallationRows.record(#require(rows.first)).state
+    func state(of id: InstallationID) async throws -> Contract.InstallationDraft {
+        let rows = try await stores.pool.query(Registration.load([try registration(Self.state(), of: id)]))
+        return try #require(Registration.found(rows).first?.known).draft
     }
 
     /// Reports an activity that is shown.
@@ -77,27 +83,25 @@ struct Phones: Sendable {
     ) async throws -> Int {
         let rows = try await (connection ?? stores.pool).query(
             """
-            insert into fan_outs (policy, event_key, app, topics, attributes_type, due_at, opened_at, is_swept)
-            select 'start', \(key), e.id, \(topics), \(Self.type), \(stores.now.addingTimeInterval(60)), \(stores.now), true
+            insert into start_runs (event_key, app, topics, attributes_type, due_at, cursor)
+            select \(key), e.id, \(topics), \(Self.type), \(stores.now.addingTimeInterval(60)), null
             from app_environments e where e.environment = 'production' returning id
             """)
         return try #require(rows.first).decode("id")
     }
 
-    func queued(_ run: Int) async throws -> Set<Int> {
+    /// The installations whose start in a run is pending.
+    func pending(_ run: Int) async throws -> Set<Int> {
         Set(
-            try await stores.pool.query("select member from fan_out_queue where run = \(run)").map {
-                try $0.decode(Int.self, "member")
-            })
+            try await stores.pool.query(
+                "select installation from starts where run = \(run) and state = 'pending'"
+            ).map { try $0.decode(Int.self, "installation") })
     }
 
-    /// The installations to which a run's start was sent, by row, with the states of their pushes.
-    func started(_ run: Int) async throws -> [Int: String] {
-        var started: [Int: String] = [:]
-        for row in try await stores.pool.query("select installation, state from starts where run = \(run)") {
-            started[try row.decode("installation")] = try row.decode("state")
-        }
-        return started
+    /// How many starts of a run are settled.
+    func settled(_ run: Int) async throws -> Int {
+        try await stores.count(
+            "select count(*) as n from starts where run = \(run) and state not in ('pending', 'sending')")
     }
 
     func start(_ run: Int, _ installation: Int, _ state: String = "accepted", reason: String? = nil) async throws {

@@ -22,7 +22,7 @@ struct RouteWorld {
     let rows: StoreWorld
     var gateway = FakeGateway()
     /// The rate limits. They count the requests of all calls of this world.
-    var limits = RateLimits(.init(requests: nil, failures: nil))
+    var limits = RateLimits(requests: nil, failures: nil)
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
     var pages: API.Pages?
@@ -99,19 +99,19 @@ struct RouteWorld {
     /// Sends one request, and checks the answer against the contract. A body is sent as `application/json` unless
     /// `headers` contain another type.
     func callAsFunction(
-        _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [String: String] = [:],
+        _ method: String, _ path: String, _ body: String? = nil, headers: [String: String] = [:],
         as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         var fields: HTTPFields = [:]
         if let secret { fields[.authorization] = "Bearer \(secret)" }
         if let body {
             fields[.contentType] = "application/json"
-            fields[.contentLength] = String(body.count)
+            fields[.contentLength] = String(body.utf8.count)
         }
         for (name, value) in headers { if let name = HTTPField.Name(name) { fields[name] = value } }
         let head = HTTPRequest(
             method: HTTPRequest.Method(method) ?? .get, scheme: nil, authority: nil, path: path, headerFields: fields)
-        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
         let response = try await (responder ?? router().buildResponder()).respond(to: request, context: Self.context)
         let answer = Answer(
             status: response.status.code, headers: response.headers, body: try await response.bytes())
@@ -119,15 +119,6 @@ struct RouteWorld {
             OpenAPIDocument.faults(of: answer, to: method, path) == [], "\(method) \(path): \(answer.text)",
             sourceLocation: sourceLocation)
         return answer
-    }
-
-    /// Sends one request with a text as its body, and checks the answer against the contract.
-    func callAsFunction(
-        _ method: String, _ path: String, _ body: String, headers: [String: String] = [:],
-        as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> Answer {
-        try await self(
-            method, path, Array(body.utf8), headers: headers, as: secret, sourceLocation: sourceLocation)
     }
 
     private func router() throws -> Router<APIContext> {

@@ -40,8 +40,7 @@ extension Samples {
         previews: [BundleID: ContentPreview] = [:]
     ) -> EventDetail.Contents {
         EventDetail.Contents(
-            event: event, version: 1, page: .init(items: broadcasts, nextCursor: "next"), newest: broadcasts,
-            plotted: broadcasts,
+            event: event, version: 1, page: .init(items: broadcasts, nextCursor: "next"), plotted: broadcasts,
             starts: starts, previews: previews)
     }
 
@@ -79,14 +78,13 @@ extension Samples {
         shown.scheduled = [scheduled]
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true
-        let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
-        let fault = APIProblem.Fault(pointer: text, detail: text)
+        let refusal = Problem.invalid(text, at: text, text)
         var variants = event
         variants.audiences[0].variant = "de"
         return EventDetail(
             shown, visit("/console/events/derby"),
             composer: Composer(
-                variants, end, newest: id.words, faults: [fault], refusal: refusal,
+                variants, end, newest: id.words, refusal: refusal,
                 preview: PreviewReading(try rehearsed()),
                 asksForEnd: true))
     }
@@ -104,14 +102,13 @@ extension Samples {
     }
 
     func organisersPages() throws -> [any ConsolePage] {
-        let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
-        let fault = APIProblem.Fault(pointer: text, detail: text)
+        let refusal = Problem.invalid(text, at: text, text)
         let draft = EventForm(fields: FormFields([.init(name: "name", value: text)]))
         return [
             EventDetail(
                 contents(event(), [try message([]), try message([])]), visit("/console/events/derby"),
                 composer: Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now))),
-            NewEvent(draft, apps: [registered()], faults: [fault], refusal: refusal),
+            NewEvent(draft, apps: [registered()], refusal: refusal),
         ]
     }
 }

@@ -11,9 +11,9 @@ extension Samples {
     func pages() async throws -> [any ConsolePage] {
         [
             SignIn(returningTo: "/console/events?state=live", fault: text),
-            ResourcePage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
+            ResourcePage(Problem(.forbidden, titled: text, text), requestID: "1a2b"),
             ResourcePage(
-                APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)]),
+                Problem.invalid(text, at: text, text),
                 ActionRoute("/test", .admin, irreversible: true) { _ in throw NotScripted() },
                 FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
                 path: "/console/test", back: "/console"),
@@ -37,7 +37,7 @@ extension Samples {
                     guard let bytes = answers[call.operation.id] else { throw NotScripted() }
                     return .json(bytes: bytes, headers: .version(1))
                 }
-                if case .page(let page) = try await route.handler(visit) { pages.append(page) }
+                if case .page(let page, _) = try await route.handler(visit) { pages.append(page) }
             }
         }
         return pages
@@ -89,7 +89,7 @@ extension Samples {
             quotas, live: [row],
             ConsoleActivity(
                 messages: 1_200, oldestWaiting: Self.now.addingTimeInterval(-30),
-                apple: [.init(environment: .production, word: "unreachable", detail: text, isFine: false)]),
+                apple: [.init(label: text, value: "unreachable", detail: text, level: "critical")]),
             samples: [sample], span: .day, visit())
     }
 
@@ -124,6 +124,8 @@ extension Samples {
         let visitor = Visitor(key: apiKey(bound: bound), path: "/console/events/derby")
         let refresh = Refresh(
             seconds: page.refresh ?? 60, path: "/console/events", query: "state=live", isOff: false)
-        return Frame(page: page, visitor: visitor, refresh: refresh, notice: text, now: Self.now)
+        return Frame(
+            title: page.title, visitor: visitor, refresh: refresh, notice: text,
+            madeAt: Moment(Self.now, exact: true))
     }
 }

@@ -95,14 +95,23 @@ struct StartWorld: Sendable {
             """)
     }
 
-    /// Queues the installation for all open runs, as its registration does.
-    func queue(_ installation: Int) async throws {
+    /// Adds the installation to all open runs, as its registration does.
+    func enlist(_ installation: Int) async throws {
         try await stores.pool.query(
-            """
-            insert into fan_out_queue as q (run, member, due_at) select r.id, \(installation), \(now)
-            from fan_outs r where r.closed_at is null
-            on conflict (member, run) do update set due_at = least(q.due_at, excluded.due_at)
-            """)
+            StartStore.enlist(
+                "select id as run, \(installation)::bigint as installation from start_runs where closed_at is null",
+                at: now))
+    }
+
+    /// The installations whose starts are settled, with their states.
+    func states() async throws -> [Int: String] {
+        var states: [Int: String] = [:]
+        for row in try await stores.pool.query(
+            "select installation, state from starts where state not in ('pending', 'sending')")
+        {
+            states[try row.decode("installation")] = try row.decode("state")
+        }
+        return states
     }
 
     // MARK: Sending

@@ -99,6 +99,14 @@ struct StoreWorld: Sendable {
         return event.eventKey
     }
 
+    /// Declares events with one audience of this app, and creates their channels.
+    func open(
+        _ keys: [String], of bundleID: String = "com.example.Goal", in environment: APNsEnvironment = .production
+    ) async throws {
+        for key in keys { try await put(.sample(key, audiences: [.sample(bundleID, environment)])) }
+        try await provision()
+    }
+
     /// The newest channel of the event's only audience.
     func channel(of key: String = "match-1") async throws -> Channel {
         try #require(try await ledger("c.event_key = \(key)").last)
@@ -395,6 +403,15 @@ func withEvent(_ body: (StoreWorld) async throws -> Void) async throws {
     }
 }
 
+/// Runs a test with stores that have one open event for two apps.
+func withTwoApps(_ body: (StoreWorld, [Audience]) async throws -> Void) async throws {
+    try await withStores { stores in
+        let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+        try await stores.open(audiences: audiences)
+        try await body(stores, audiences)
+    }
+}
+
 /// The kind of the problem that `body` throws. The test fails if it throws none.
 func problem<Value>(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
@@ -468,6 +485,11 @@ extension StoreWorld {
 
     func event(_ key: EventKey) async throws -> Contract.Event? { try await events.event(key, now: now)?.value }
 
+    /// The keys of the events that a filter finds.
+    func listed(_ filter: EventFilter) async throws -> [String] {
+        try await events.events(where: filter, PageRequest(), now: now).items.map(\.key)
+    }
+
     func cancel(_ key: String = "match-1") async throws { try await cancel(EventKey.sample(key)) }
 
     func cancel(_ key: EventKey) async throws { try await events.cancel(key, now: now) }
@@ -496,9 +518,12 @@ extension StoreWorld {
         return try await lookups.lookups(of: [name], now: now)[name]?.lookup
     }
 
+    /// The content that lookups show.
+    func shown() async throws -> String? { try await lookup()?.contentState?.description }
+
     /// Plans the scheduled messages whose time has come, and returns their number.
     @discardableResult
-    func promote() async throws -> Int { try await outbox.promote(now: now, limit: 10) }
+    func promote(limit: Int = 100) async throws -> Int { try await outbox.promote(now: now, limit: limit) }
 
     /// The newest entries of the audit log first.
     func audited(_ filter: AuditFilter = AuditFilter()) async throws -> [Contract.AuditEntry] {
@@ -544,16 +569,6 @@ extension StoreWorld {
             Contract.ChannelImport(channelId: channelID, label: "by hand", eventKey: key, variant: variant), policy,
             into: AppEnvironment(bundleID: .sample(bundleID), environment: .production), within: reach,
             answer: Contract.AuditAnswer(status: 200), by: .server, now: now)
-    }
-}
-
-/// Calls `body` so often at the same time, with the numbers from 0.
-func concurrently<Value: Sendable>(
-    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
-) async throws -> [Value] {
-    try await withThrowingTaskGroup(of: Value.self) { group in
-        for number in 0..<count { group.addTask { try await body(number) } }
-        return try await group.reduce(into: []) { $0.append($1) }
     }
 }
 

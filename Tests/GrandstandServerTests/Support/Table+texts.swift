@@ -14,8 +14,7 @@ extension Piece {
     var text: String {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text
-        case .link(let link): link.label
-        case .dated(let link): link.moment.text
+        case .link(let link): link.moment?.text ?? link.label
         case .time(let moment): moment.text
         case .level(let level): level.text
         case .bar(let bar): bar.barText

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -15,8 +16,8 @@ struct WebhookClientTests {
     private static func message(_ url: String, body: String = #"{"type":"webhook.test"}"#) throws -> ClaimedWebhook {
         ClaimedWebhook(
             id: UUID(), webhook: UUID(), name: "msg_1", topic: .webhookTest,
-            url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: Array(body.utf8), attempts: 1,
-            tries: 1)
+            url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: RawJSON(unchecked: body.utf8),
+            attempts: 1, tries: 1)
     }
 
     private static func client(
@@ -41,7 +42,7 @@ struct WebhookClientTests {
             #expect(request.target == "/in/here?a=b")
             #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
             #expect(request.headers["webhook-id"] == message.name)
-            #expect(request.body == message.body)
+            #expect(request.body == message.body.array)
         }
     }
 
@@ -108,15 +109,6 @@ struct WebhookClientTests {
             let url = try #require(WebhookURL(rawValue: text))
             #expect(await client.refusal(of: url) != nil)
             #expect(try await client.post(Self.message(text)).isRefused)
-            #expect(receiver.connections == 0)
-        }
-    }
-
-    @Test func `http is refused unless it is allowed`() async throws {
-        try await Receiver.with { receiver in
-            let networks = NetworkGuard(allowed: Self.loopback.allowed)
-            let message = try Self.message(receiver.url)
-            #expect(try await Self.client(networks).post(message).isRefused)
             #expect(receiver.connections == 0)
         }
     }

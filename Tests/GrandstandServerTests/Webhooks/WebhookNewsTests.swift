@@ -234,7 +234,7 @@ struct WebhookNewsTests {
             try await stores.open()
             try await note()
             #expect(try await hooks.told() == ["quota.level"])
-            let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
+            let body = try #require(try await hooks.claim().first).body.description
             #expect(body.contains(#""level":"critical","previousLevel":"ok""#))
         }
     }

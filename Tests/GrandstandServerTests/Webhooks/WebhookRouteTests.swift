@@ -35,7 +35,7 @@ struct WebhookRouteTests {
         ] as [(String, String, String?)] {
             for (id, secret, status) in cases {
                 let path = Self.path + "/\(id)" + rest
-                let answer = try await world(method, path, body.map { Array($0.utf8) }, as: secret)
+                let answer = try await world(method, path, body, as: secret)
                 // A PUT with `gs_operate` is refused already because of the topics in its own body.
                 #expect(answer.status == status, "\(method) \(path) \(secret): \(answer.text)")
                 #expect(answer.slug == (status == 403 ? "forbidden" : "webhook-not-found"))
@@ -124,8 +124,7 @@ struct WebhookRouteTests {
             #expect(try await world("GET", log + query).items.isEmpty)
         }
         let one = try await world("GET", log + "/\(message.id)")
-        let body = String(decoding: message.body, as: UTF8.self)
-        #expect(one.text.hasPrefix(delivery + #","message":\#(body),"log":[{"attempt":1,"#))
+        #expect(one.text.hasPrefix(delivery + #","message":\#(message.body),"log":[{"attempt":1,"#))
         let again = try await world("POST", log + "/\(message.id)/replay")
         #expect(again.status == 202 && again.json["state"] as? String == "queued")
         let none = try await world("POST", log + "/\(Sample.otherID)/replay")

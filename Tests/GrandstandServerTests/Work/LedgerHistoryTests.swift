@@ -13,7 +13,8 @@ internal import Testing
 struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0
     private static let tables = [
-        "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "fan_outs", "starts",
+        "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "start_runs",
+        "starts",
     ]
 
     @Test func `an old event is removed with all its data, and its key can be declared again`() async throws {
@@ -159,21 +160,17 @@ struct LedgerHistoryTests {
         try await pool.query(
             """
             with run as (
-                insert into fan_outs (policy, event_key, app, topics, attributes_type, opened_at, closed_at)
-                select 'start', \(key), id, '{}', 'A', \(stores.now), \(stores.now) from app_environments limit 1 returning id
+                insert into start_runs (event_key, app, topics, attributes_type, closed_at)
+                select \(key), id, '{}', 'A', \(stores.now) from app_environments limit 1 returning id
             )
             insert into starts (run, installation, state, at)
             select id, n, 'accepted', \(stores.now) from run, generate_series(1, \(starts)) n
             """)
         try await pool.query(
             """
-            with lane as (
-                insert into lanes (bundle_id, environment, storage_policy, kind)
-                select bundle_id, environment, 'mostRecentMessageStored', 'crowd' from app_environments
-                where environment = 'production' limit 1 returning *
-            )
-            insert into fan_outs (policy, lane, event_key, app)
-            select 'update', l.id, \(key), ae.id from lane l join app_environments ae using (bundle_id, environment)
+            insert into lanes (kind, bundle_id, environment, storage_policy, crowd_event, crowd_app, crowd_variant)
+            select 'crowd', bundle_id, environment, 'mostRecentMessageStored', \(key), id, '' from app_environments
+            where environment = 'production' limit 1
             """)
     }
 

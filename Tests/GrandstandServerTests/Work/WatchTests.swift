@@ -150,18 +150,17 @@ struct GaugeWatchTests {
         let test = try #require(DatabaseTrait.current)
         let clock = Clock(Date(timeIntervalSince1970: 1_800_000_000))
         let watch = GaugeWatch(
-            channels: ChannelStore(test.database), store: GaugeStore(database: test.database),
-            tenure: ChannelTenure(), now: clock.read)
-        #expect(watch.current == nil)
+            test.database, channels: ChannelStore(test.database), tenure: ChannelTenure(), now: clock.read)
+        #expect(watch.current.isEmpty)
         for (seconds, isReported) in [(14.0, true), (15, false)] {
             let now = clock.read()
             try await watch.look()
             clock.set(now + seconds)
-            #expect((watch.current != nil) == isReported)
+            #expect(watch.current.isEmpty != isReported)
         }
         try await watch.look()
         await test.pool.close()
         try? await watch.look()
-        #expect(watch.current == nil)
+        #expect(watch.current.isEmpty)
     }
 }

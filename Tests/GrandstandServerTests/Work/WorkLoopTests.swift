@@ -203,16 +203,20 @@ struct WorkLoopTests {
         #expect(await Self.outlasting(drain).last == .cancelled(1))
     }
 
-    @Test(arguments: [
-        (NextRound.now, Duration.zero),
-        (.whenRung, .seconds(60)),
-        (.at(LoopSample.now.addingTimeInterval(10)), .seconds(10)),
-        (.at(LoopSample.now.addingTimeInterval(1_000)), .seconds(60)),
-        (.at(LoopSample.now), NextRound.shortest),
-        (.at(LoopSample.now.addingTimeInterval(-10)), NextRound.shortest),
-    ])
-    func `a loop sleeps until the next work is due, within its limits`(_ next: NextRound, _ pause: Duration) {
-        #expect(next.pause(now: LoopSample.now, longest: .seconds(60)) == pause)
+    @Test(
+        arguments: [
+            (nil, .seconds(60), .seconds(60)), (10, .seconds(10), .seconds(10)), (1_000, .seconds(60), .seconds(60)),
+            (-10, .zero, .milliseconds(5)),
+        ] as [(TimeInterval?, Duration, Duration)])
+    func `a loop sleeps until the next work is due, within its limits`(
+        _ seconds: TimeInterval?, _ pause: Duration, _ idle: Duration
+    ) {
+        var settings = Self.settings()
+        settings.pollInterval = .seconds(60)
+        for (isIdle, pause) in [(false, pause), (true, idle)] {
+            let due = seconds.map { LoopSample.now + $0 }
+            #expect(settings.pause(until: due, now: LoopSample.now, isIdle: isIdle) == pause)
+        }
     }
 
     @Test func `an expensive round is followed by a rest, and one that waited for the database by a short rest`() {

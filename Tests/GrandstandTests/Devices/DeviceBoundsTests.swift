@@ -32,14 +32,14 @@ struct DeviceBoundsTests {
 
     @Test func `an installation may bring thirty tokens at once, then one every three minutes`() throws {
         var until: Date?
-        for _ in 0..<3 { until = try TokenPace.take(10, until, at: Self.now) }
+        for _ in 0..<3 { until = try DeviceBounds.pace(10, until, at: Self.now) }
         let full = until
-        let refused = #expect(throws: Problem.self) { try TokenPace.take(1, full, at: Self.now) }
+        let refused = #expect(throws: Problem.self) { try DeviceBounds.pace(1, full, at: Self.now) }
         #expect(refused?.kind == .rateLimited && refused?.retryAfter == 180 && refused?.members == [.limit(20)])
-        #expect(try TokenPace.take(0, full, at: Self.now) == full)
+        #expect(try DeviceBounds.pace(0, full, at: Self.now) == full)
         let later = Self.now.addingTimeInterval(180)
-        let again = try TokenPace.take(1, full, at: later)
-        #expect(throws: Problem.self) { try TokenPace.take(1, again, at: later) }
-        #expect(try TokenPace.take(30, again, at: Self.now.addingTimeInterval(86_400)) != nil)
+        let again = try DeviceBounds.pace(1, full, at: later)
+        #expect(throws: Problem.self) { try DeviceBounds.pace(1, again, at: later) }
+        #expect(try DeviceBounds.pace(30, again, at: Self.now.addingTimeInterval(86_400)) != nil)
     }
 }

@@ -115,10 +115,4 @@ struct RequestReadingTests {
             #"{"event": "update", "contentState": {}, "expiresIn": 1, "apnsExpiration": 0}"#)
         #expect(problem?.errors.map(\.pointer) == ["/apnsExpiration"])
     }
-
-    @Test func `an alert keeps its bytes`() throws {
-        let text = #"{ "body": "1\u003a0",  "title": {"loc-key":"GOAL", "loc-args":[]} }"#
-        let draft = try Contract.BroadcastDraft.read(try Self.json(#"{"event": "end", "alert": \#(text)}"#))
-        #expect(draft.alert?.description == text)
-    }
 }

@@ -11,8 +11,8 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         case accept(Order)
         case wait(TimeInterval)
         /// The first replica claims the lane. Logs the number of the content that is sent, "!" and the number of the
-        /// alert that rings, "^" for priority 10 without an alert or an end, and for a crowd the members that come
-        /// next. "=" means the same request as before, "-" means that nothing is sent.
+        /// alert that rings, "^" for priority 10 without an alert or an end, and for a crowd "@", or "@rest" if
+        /// all members that are left wait. "=" means the same request as before, "-" means that nothing is sent.
         case take
         /// The second replica claims the lane.
         case takeover
@@ -34,13 +34,12 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         case disconnect, lose, change
         case fence, close, reopen
         /// For late members of a crowd.
-        case lease, giveBack(by: Int)
+        case lease, giveBack(by: Int), resume
         /// Sets the last timestamp to this many seconds after the beginning.
         case lift(Int)
         // Steps that log what the lane says.
         case states, due, newest, gate, rank, timestamp
         case reason(Int), attempts(Int), counts(Int)
-        case reaches([Int])
     }
 
     struct Order: Sendable {
@@ -103,29 +102,19 @@ extension LaneScript.Step {
     static func quiet(after seconds: TimeInterval) -> Self { accept(.init(after: seconds)) }
     static func retry(_ seconds: TimeInterval) -> Self { settle(.retry(seconds)) }
 
-    static func sweep(
-        to cursor: Int, again: Int = 0, accepted: Int = 0, number: Int? = nil
-    ) -> Self {
-        shard(progress(.sweep(to: cursor, isLast: false, resting: 0), again, accepted), number: number)
+    /// A shard after which members are left that were not tried yet.
+    static func sweep(accepted: Int = 0, number: Int? = nil) -> Self {
+        shard(FanOut.Progress(accepted: accepted), number: number)
     }
 
+    /// A shard after which only members are left that wait.
     static func last(
-        to cursor: Int, again: Int = 0, accepted: Int = 0, rejected: Int = 0, expired: Int = 0, resting: Int = 0
+        waiting: Int = 0, resting: Int = 0, accepted: Int = 0, rejected: Int = 0, gone: Int = 0, expired: Int = 0
     ) -> Self {
         shard(
-            progress(.sweep(to: cursor, isLast: true, resting: resting), again, accepted, rejected, expired: expired))
-    }
-
-    static func queue(taken: Int, rested: Int = 0, again: Int = 0, accepted: Int = 0, gone: Int = 0) -> Self {
-        shard(progress(.queue(taken: taken, rested: rested), again, accepted, gone: gone))
-    }
-
-    private static func progress(
-        _ step: FanOut.Step, _ again: Int, _ accepted: Int, _ rejected: Int = 0, gone: Int = 0, expired: Int = 0
-    ) -> FanOut.Progress {
-        FanOut.Progress(
-            step, again: again, accepted: accepted, rejected: rejected, gone: gone, expired: expired,
-            reason: again + rejected + gone + expired > 0 ? "slow" : nil)
+            FanOut.Progress(
+                .init(isSwept: true, waiting: waiting, resting: resting), accepted: accepted, rejected: rejected,
+                gone: gone, expired: expired, reason: waiting + rejected + gone + expired > 0 ? "slow" : nil))
     }
 }
 
@@ -204,7 +193,7 @@ private struct LanePlayer {
                 try #require(lane.messages[message - 1].fanOut), lane.messages[message - 1].state)
             let parts = [counts.accepted, counts.rejected, counts.gone, counts.expired, counts.pending]
             log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))
-        case .reaches(let members): log.append(members.map { lane.reaches($0) ? "yes" : "no" }.joined(separator: " "))
+        case .resume: lane.resume()
         }
         // Does what the store does after each call. A crowd's time is in another column.
         if lane.kind != .crowd { lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil }
@@ -249,11 +238,7 @@ private struct LanePlayer {
         var text = (before == nil ? "" : "=") + number(of: taken.content)
         if taken.alerting { text += "!" + number(of: taken.broadcast) }
         if !isLoud, taken.priority == .immediate { text += "^" }
-        switch taken.fanOut?.next {
-        case .after(let member): text += "@\(member)"
-        case .queue: text += "@queue"
-        case nil: break
-        }
+        if let fanOut = taken.fanOut { text += fanOut.rest.isSwept ? "@rest" : "@" }
         log.append(text)
     }
 

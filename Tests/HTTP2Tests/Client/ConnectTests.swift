@@ -16,6 +16,20 @@ import Testing
         }
     }
 
+    /// Why connecting to a server that sends only these bytes fails.
+    private func refusal(
+        identity: TestAuthority.Identity? = TestAuthority.shared.local, protocols: [String] = ["h2"],
+        bytes: [UInt8] = [], thenClose: Bool = false, timeout: Duration? = nil
+    ) async throws -> HTTP2ConnectError {
+        let server = try await RawServer.start(
+            identity: identity, protocols: protocols, bytes: bytes, thenClose: thenClose)
+        var settings = configuration(server.port)
+        if let timeout { settings.connectTimeout = timeout }
+        let error = await failure(settings)
+        await server.stop()
+        return try #require(error)
+    }
+
     @Test func `the error of a refused certificate says what to check`() {
         var system = configuration(443)
         system.trustRoots = .system
@@ -46,28 +60,18 @@ import Testing
 
     @Test(arguments: [["http/1.1"], []])
     func `a server without HTTP/2 is refused`(protocols: [String]) async throws {
-        let server = try await RawServer.start(protocols: protocols, bytes: [])
-        let error = try #require(await failure(configuration(server.port)))
-        #expect(error.kind == .alpn, "\(error)")
-        await server.stop()
+        #expect(try await refusal(protocols: protocols).kind == .alpn)
     }
 
     @Test func `a refused handshake is reported with the name of TLS's error`() async throws {
         // A fatal alert `handshake_failure` (RFC 8446, 6.2).
-        let server = try await RawServer.start(identity: nil, bytes: [21, 3, 3, 0, 2, 2, 40])
-        let error = try #require(await failure(configuration(server.port)))
+        let error = try await refusal(identity: nil, bytes: [21, 3, 3, 0, 2, 2, 40])
         #expect(error.kind == .tls)
         #expect(error.message.contains("TLS error: sslv3 alert handshake failure"), "\(error)")
-        await server.stop()
     }
 
     @Test func `a server that sends no SETTINGS times out`() async throws {
-        let server = try await RawServer.start(bytes: [])
-        var settings = configuration(server.port)
-        settings.connectTimeout = .seconds(1)
-        let error = try #require(await failure(settings))
-        #expect(error.kind == .timedOut)
-        await server.stop()
+        #expect(try await refusal(timeout: .seconds(1)).kind == .timedOut)
     }
 
     @Test func `the error says which step timed out`() {
@@ -84,18 +88,12 @@ import Testing
         [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8],
     ])
     func `garbage instead of SETTINGS is a clean error`(bytes: [UInt8]) async throws {
-        let server = try await RawServer.start(bytes: bytes)
-        let error = try #require(await failure(configuration(server.port)))
-        #expect(error.kind == .settings)
-        #expect(error.message.contains("did not begin it"), "\(error)")
-        await server.stop()
+        let error = try await refusal(bytes: bytes)
+        #expect(error.kind == .settings && error.message.contains("did not begin it"), "\(error)")
     }
 
     @Test func `a server that closes after TLS is a clean error`() async throws {
-        let server = try await RawServer.start(bytes: [0], thenClose: true)
-        let error = try #require(await failure(configuration(server.port)))
-        #expect(error.kind == .settings, "\(error)")
-        await server.stop()
+        #expect(try await refusal(bytes: [0], thenClose: true).kind == .settings)
     }
 
     /// APNs asks for a certificate, too. The client sends an empty one.

@@ -5,63 +5,49 @@ import Testing
 /// Peers that violate the protocol, or use it to exhaust memory. The result must be a clean error.
 @Suite(.timeLimit(.minutes(20))) struct HostilePeerTests {
     @Test func `an answer with a huge header is refused, and the connection stays open`() async throws {
-        let handler = TestHandler(answering: { request, stream in
+        let handler = TestHandler.answering { request, stream in
             let size = request.path == "/huge" ? 50 : 1
             let headers = (0..<size).map { HTTP2Header("x-\($0)", String(repeating: "y", count: 1_000)) }
             stream.respond(status: 200, headers: headers, body: [])
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port, { $0.maximumHeaderList = 16 << 10 }) { connection in
-                let outcome = await connection.outcome(post("/huge"))
-                #expect(outcome == .failure(.unanswered("the answer's header is larger than 16384 bytes")))
-                let next = await connection.outcome(post("/small"))
-                #expect(next.status == 200, "HPACK's state survived")
-                #expect((try? next.get())?[header: "x-0"]?.count == 1_000)
-            }
+        }
+        try await withClient(handler, client: { $0.maximumHeaderList = 16 << 10 }) { connection in
+            let outcome = await connection.outcome(post("/huge"))
+            #expect(outcome == .failure(.unanswered("the answer's header is larger than 16384 bytes")))
+            let next = await connection.outcome(post("/small"))
+            #expect(next.status == 200, "HPACK's state survived")
+            #expect((try? next.get())?[header: "x-0"]?.count == 1_000)
         }
     }
 
     @Test func `an answer with a huge body is refused, and the connection stays open`() async throws {
-        let handler = TestHandler(answering: { request, stream in
+        let handler = TestHandler.answering { request, stream in
             stream.respond(
                 status: 200, headers: [], body: [UInt8](repeating: 1, count: request.path == "/huge" ? 300_000 : 5))
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port, { $0.maximumResponseBody = 100_000 }) { connection in
-                let outcome = await connection.outcome(post("/huge"))
-                #expect(outcome == .failure(.unanswered("the answer's body is larger than 100000 bytes")))
-                #expect(await connection.outcome(post()).status == 200)
-            }
+        }
+        try await withClient(handler, client: { $0.maximumResponseBody = 100_000 }) { connection in
+            let outcome = await connection.outcome(post("/huge"))
+            #expect(outcome == .failure(.unanswered("the answer's body is larger than 100000 bytes")))
+            #expect(await connection.outcome(post()).status == 200)
         }
     }
 
     @Test func `the bytes of all answers together are limited`() async throws {
-        let handler = TestHandler(answering: { _, stream in
+        let handler = TestHandler.answering { _, stream in
             stream.respond(status: 200, headers: [], body: [UInt8](repeating: 1, count: 300_000))
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port, { $0.maximumBufferedBytes = 400_000 }) { connection in
-                let outcomes = await withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
-                    for _ in 0..<20 { group.addTask { await connection.outcome(post()) } }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
-                #expect(outcomes.count { "\($0)".contains("together") } > 0)
-                #expect(await connection.outcome(post()).status == 200, "what was refused is not counted any more")
-            }
+        }
+        try await withClient(handler, client: { $0.maximumBufferedBytes = 400_000 }) { connection in
+            let outcomes = await connection.outcomes(20)
+            #expect(outcomes.count { "\($0)".contains("together") } > 0)
+            #expect(await connection.outcome(post()).status == 200, "what was refused is not counted any more")
         }
     }
 
     @Test func `a request with a header that is too large is not processed`() async throws {
-        try await withServer(.echo) { server in
-            try await withConnection(server.port) { connection in
-                let huge = HTTP2Header("x-huge", String(repeating: "y", count: 100_000))
-                let outcome = await connection.outcome(post(headers: [huge]))
-                #expect(outcome.isNotProcessed, "\(outcome)")
-                #expect(await connection.outcome(post()).status == 200)
-            }
+        try await withClient(.echo) { connection in
+            let huge = HTTP2Header("x-huge", String(repeating: "y", count: 100_000))
+            let outcome = await connection.outcome(post(headers: [huge]))
+            #expect(outcome.isNotProcessed, "\(outcome)")
+            #expect(await connection.outcome(post()).status == 200)
         }
     }
 
@@ -72,13 +58,11 @@ import Testing
         var answer = Frame.make(type: 1, flags: 0x0, stream: 1, Frame.status200 + literal)
         answer += Frame.make(type: 9, flags: 0x0, stream: 1, [UInt8](repeating: 0xbe, count: 15_000))
         answer += Frame.make(type: 9, flags: 0x4, stream: 1, [UInt8](repeating: 0xbe, count: 15_000))
-        let server = try await RawServer.start(bytes: Frame.settings, answer: answer)
-        try await withConnection(server.port) { connection in
+        try await RawServer.with(bytes: Frame.settings, answer: answer) { connection in
             let outcome = await connection.outcome(post())
             #expect(outcome.isUnanswered)
             #expect("\(outcome)".contains("header is larger than 65536 bytes"), "\(outcome)")
         }
-        await server.stop()
     }
 
     enum Flood: CaseIterable {
@@ -110,9 +94,7 @@ import Testing
 
     @Test(arguments: Flood.allCases)
     func `floods and invalid frames end cleanly`(flood: Flood) async throws {
-        let server = try await RawServer.start(
-            bytes: Frame.settings + Frame.settingsAck, answer: flood.bytes)
-        try await withConnection(server.port) { connection in
+        try await RawServer.with(bytes: Frame.settings + Frame.settingsAck, answer: flood.bytes) { connection in
             let outcome = await connection.outcome(post())
             #expect(outcome.isUnanswered, "\(outcome)")
             if flood != .dataBeyondTheWindow {
@@ -120,6 +102,5 @@ import Testing
                 #expect(reason.contains("broke the protocol"), "\(reason)")
             }
         }
-        await server.stop()
     }
 }

@@ -8,108 +8,75 @@ import Testing
     }
 
     private func callers(_ count: Int, _ connection: HTTP2ClientConnection) -> Task<Int, Never> {
-        Task {
-            await withTaskGroup(of: Int?.self) { group in
-                for number in 0..<count { group.addTask { await connection.outcome(post("/\(number)")).status } }
-                return await group.reduce(into: 0) { $0 += $1 == 200 ? 1 : 0 }
-            }
-        }
+        Task { await connection.outcomes(count).count { $0.status == 200 } }
     }
 
     @Test func `there is one stream until the first answer, and then a thousand`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
-            try await withConnection(server.port) { connection in
-                #expect(connection.state.streamLimit == 1)
-                let answers = callers(500, connection)
-                let first = try await handler.take(1)
-                first[0].stream.connection.setMaximumConcurrentStreams(1_000)
-                answer(first)
-                // The other 499 requests are in flight at the same time, which only the new limit allows.
-                answer(try await handler.take(499))
-                #expect(await answers.value == 500)
-                #expect(connection.state.streamLimit == 1_000)
-            }
+        try await withClient({ $0.initialMaximumConcurrentStreams = 1 }) { connection, handler in
+            #expect(connection.state.streamLimit == 1)
+            let answers = callers(500, connection)
+            let first = try await handler.take(1)
+            first[0].stream.connection.setMaximumConcurrentStreams(1_000)
+            answer(first)
+            // The other 499 requests are in flight at the same time, which only the new limit allows.
+            answer(try await handler.take(499))
+            #expect(await answers.value == 500)
+            #expect(connection.state.streamLimit == 1_000)
         }
     }
 
     @Test func `there is one stream until the caller says that the peer accepted a request`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler) { server in
-            try await withConnection(server.port, { $0.initialConcurrency = 1 }) { connection in
-                #expect(connection.state.streamLimit == 1)
-                let answers = callers(50, connection)
-                answer(try await handler.take(1))
-                let second = try await handler.take(1)
-                #expect(connection.state.streamsInUse == 1)
-                connection.streamsProven()
-                let others = try await handler.take(48)
-                answer(second + others)
-                #expect(await answers.value == 50)
-            }
-        }
-    }
-
-    @Test func `with one stream many requests wait and are answered`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
-            try await withConnection(server.port) { connection in
-                let answers = callers(100, connection)
-                for number in 0..<100 {
-                    let one = try await handler.take(1)
-                    #expect(one[0].stream.id == 2 * number + 1)
-                    answer(one)
-                }
-                #expect(await answers.value == 100)
-                #expect(connection.state.waiting == 0)
-            }
+        try await withClient(client: { $0.initialConcurrency = 1 }) { connection, handler in
+            #expect(connection.state.streamLimit == 1)
+            let answers = callers(50, connection)
+            answer(try await handler.take(1))
+            let second = try await handler.take(1)
+            #expect(connection.state.streamsInUse == 1)
+            connection.streamsProven()
+            let others = try await handler.take(48)
+            answer(second + others)
+            #expect(await answers.value == 50)
         }
     }
 
     /// APNs sets such limits: one stream after a refused token, and many again after the next success.
     @Test func `limits of a thousand, one and a thousand streams are respected in turn`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler) { server in
-            try await withConnection(server.port) { connection in
-                let early = callers(300, connection)
-                let held = try await handler.take(300)
-                let peer = held[0].stream.connection
-                peer.setMaximumConcurrentStreams(1)
-                answer(held)
-                #expect(await early.value == 300)
-                #expect(connection.state.streamLimit == 1)
-                let late = callers(300, connection)
-                for _ in 0..<3 {
-                    let one = try await handler.take(1)
-                    #expect(connection.state.streamsInUse == 1)
-                    answer(one)
-                }
-                let last = try await handler.take(1)
-                peer.setMaximumConcurrentStreams(1_000)
-                answer(last)
-                answer(try await handler.take(296))
-                #expect(await late.value == 300)
-                #expect(connection.state.isUsable)
+        try await withClient { connection, handler in
+            let early = callers(300, connection)
+            let held = try await handler.take(300)
+            let peer = held[0].stream.connection
+            peer.setMaximumConcurrentStreams(1)
+            answer(held)
+            #expect(await early.value == 300)
+            #expect(connection.state.streamLimit == 1)
+            let late = callers(300, connection)
+            for _ in 0..<3 {
+                let one = try await handler.take(1)
+                #expect(connection.state.streamsInUse == 1)
+                answer(one)
             }
+            let last = try await handler.take(1)
+            peer.setMaximumConcurrentStreams(1_000)
+            answer(last)
+            answer(try await handler.take(296))
+            #expect(await late.value == 300)
+            #expect(connection.state.isUsable)
         }
     }
 
     @Test func `when stream IDs are used up the connection drains`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler) { server in
-            try await withConnection(server.port, { $0.firstStream = 0x7fff_fffd }) { connection in
-                async let first = connection.outcome(post())
-                async let second = connection.outcome(post())
-                let held = try await handler.take(2)
-                #expect(held.map(\.stream.id) == [0x7fff_fffd, 0x7fff_ffff])
-                let third = await connection.outcome(post())
-                #expect(third.isNotProcessed, "\(third)")
-                #expect(!connection.state.isUsable)
-                answer(held)
-                #expect(await first.status == 200)
-                #expect(await second.status == 200)
-                #expect(await connection.closed().contains("stream ids"))
-            }
+        try await withClient(client: { $0.firstStream = 0x7fff_fffd }) { connection, handler in
+            async let first = connection.outcome(post())
+            async let second = connection.outcome(post())
+            let held = try await handler.take(2)
+            #expect(held.map(\.stream.id) == [0x7fff_fffd, 0x7fff_ffff])
+            let third = await connection.outcome(post())
+            #expect(third.isNotProcessed, "\(third)")
+            #expect(!connection.state.isUsable)
+            answer(held)
+            #expect(await first.status == 200)
+            #expect(await second.status == 200)
+            #expect(await connection.closed().contains("stream ids"))
         }
     }
 }

@@ -4,106 +4,71 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct RoundTripTests {
     @Test func `a request and its answer arrive as they were sent`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler) { server in
-            try await withConnection(server.port) { connection in
-                let request = HTTP2Request(
-                    method: "POST", path: "/4/broadcasts/apps/a.B?x=%20", authority: "localhost:443",
-                    headers: [
-                        HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("twice", "1"),
-                        HTTP2Header("twice", "2"),
-                    ], body: Array("body".utf8))
-                async let answer = connection.send(request, timeout: .seconds(20))
-                let exchange = try await handler.take(1)[0]
-                #expect(exchange.request.method == "POST")
-                #expect(exchange.request.path == "/4/broadcasts/apps/a.B?x=%20")
-                #expect(exchange.request.authority == "localhost:443")
-                #expect(exchange.request.body == Array("body".utf8))
-                #expect(exchange.request.headers.first(named: "authorization") == "bearer x")
-                #expect(exchange.request.headers.filter { $0.name == "twice" }.map(\.value) == ["1", "2"])
-                #expect(!exchange.bodyIsCut)
-                #expect(exchange.stream.id == 1)
-                exchange.stream.respond(
-                    status: 201, headers: [HTTP2Header("apns-channel-id", "abc=="), HTTP2Header("a", "1")],
-                    body: [1, 2, 3])
-                let response = try await answer
-                #expect(response.status == 201)
-                #expect(response[header: "apns-channel-id"] == "abc==")
-                #expect(response.headers.map(\.name) == ["apns-channel-id", "a"])
-                #expect(response.body == [1, 2, 3])
-            }
+        try await withClient { connection, handler in
+            let request = HTTP2Request(
+                method: "POST", path: "/4/broadcasts/apps/a.B?x=%20", authority: "localhost:443",
+                headers: [
+                    HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("twice", "1"),
+                    HTTP2Header("twice", "2"),
+                ], body: Array("body".utf8))
+            async let answer = connection.send(request, timeout: .seconds(20))
+            let exchange = try await handler.take(1)[0]
+            #expect(exchange.request.method == "POST")
+            #expect(exchange.request.path == "/4/broadcasts/apps/a.B?x=%20")
+            #expect(exchange.request.authority == "localhost:443")
+            #expect(exchange.request.body == Array("body".utf8))
+            #expect(exchange.request.headers.first(named: "authorization") == "bearer x")
+            #expect(exchange.request.headers.filter { $0.name == "twice" }.map(\.value) == ["1", "2"])
+            #expect(!exchange.bodyIsCut)
+            #expect(exchange.stream.id == 1)
+            exchange.stream.respond(
+                status: 201, headers: [HTTP2Header("apns-channel-id", "abc=="), HTTP2Header("a", "1")],
+                body: [1, 2, 3])
+            let response = try await answer
+            #expect(response.status == 201)
+            #expect(response[header: "apns-channel-id"] == "abc==")
+            #expect(response.headers.map(\.name) == ["apns-channel-id", "a"])
+            #expect(response.body == [1, 2, 3])
         }
     }
 
     @Test(arguments: [("HEAD", 200), ("POST", 204), ("POST", 304)])
     func `answers that must not have a body have none`(method: String, status: Int) async throws {
-        let handler = TestHandler(answering: { _, stream in
+        let handler = TestHandler.answering { _, stream in
             stream.respond(status: status, headers: [], body: [1, 2, 3])
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port) { connection in
-                let request = HTTP2Request(method: method, path: "/", authority: "localhost", headers: [], body: [])
-                let response = try await connection.send(request, timeout: .seconds(20))
-                #expect(response.status == status)
-                #expect(response.body.isEmpty)
-            }
         }
-    }
-
-    @Test func `a list of ten thousand channels fits`() async throws {
-        let list = [UInt8](repeating: 120, count: 300_000)
-        let handler = TestHandler(answering: { _, stream in
-            stream.respond(status: 200, headers: [], body: list)
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port) { connection in
-                let response = try await connection.send(post(), timeout: .seconds(20))
-                #expect(response.body == list)
-            }
+        try await withClient(handler) { connection in
+            let request = HTTP2Request(method: method, path: "/", authority: "localhost", headers: [], body: [])
+            let response = try await connection.send(request, timeout: .seconds(20))
+            #expect(response.status == status)
+            #expect(response.body.isEmpty)
         }
     }
 
     @Test func `a body larger than every window is sent`() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        try await withServer(.echo, { $0.maximumRequestBody = 1 << 20 }) { server in
-            try await withConnection(server.port) { connection in
-                let response = try await connection.send(post(body: body), timeout: .seconds(20))
-                #expect(response.body == body)
-            }
+        try await withClient(.echo, { $0.maximumRequestBody = 1 << 20 }) { connection in
+            let response = try await connection.send(post(body: body), timeout: .seconds(20))
+            #expect(response.body == body)
         }
     }
 
     @Test func `each of many concurrent requests gets its own answer`() async throws {
-        try await withServer(.echo) { server in
-            try await withConnection(server.port) { connection in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for number in 0..<3_000 {
-                        group.addTask {
-                            let body = Array("body \(number)".utf8)
-                            let response = try await connection.send(
-                                post("/\(number)", body: body), timeout: .seconds(50))
-                            #expect(response[header: "x-path"] == "/\(number)")
-                            #expect(response.body == body)
-                        }
-                    }
-                    try await group.waitForAll()
-                }
-                #expect(connection.state.isUsable)
+        try await withClient(.echo) { connection in
+            for (number, outcome) in await connection.outcomes(3_000, timeout: { _ in .seconds(50) }).enumerated() {
+                #expect((try? outcome.get())?[header: "x-path"] == "/\(number)")
             }
+            #expect(connection.state.isUsable)
         }
     }
 
     @Test func `an invalid field is refused before it is sent`() async throws {
-        try await withServer(.echo) { server in
-            try await withConnection(server.port) { connection in
-                for header in [HTTP2Header("Upper", "x"), HTTP2Header("a", "b\r\nc: d"), HTTP2Header(":path", "/")] {
-                    let outcome = await connection.outcome(post(headers: [header]))
-                    #expect(outcome.isNotProcessed, "\(outcome)")
-                }
-                #expect(await connection.outcome(post()).status == 200, "the connection is unharmed")
+        try await withClient(.echo) { connection in
+            for header in [HTTP2Header("Upper", "x"), HTTP2Header("a", "b\r\nc: d"), HTTP2Header(":path", "/")] {
+                let outcome = await connection.outcome(post(headers: [header]))
+                #expect(outcome.isNotProcessed, "\(outcome)")
             }
+            #expect(await connection.outcome(post()).status == 200, "the connection is unharmed")
         }
     }
 

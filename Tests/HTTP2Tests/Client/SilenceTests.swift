@@ -4,13 +4,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct SilenceTests {
     @Test func `a PING is sent for an overdue answer, and silence ends the connection`() async throws {
-        let server = try await RawServer.start(bytes: Frame.settings)
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
             $0.overdueInterval = .milliseconds(50)
             $0.pingTimeout = .milliseconds(50)
             $0.maximumConcurrentStreams = 1
         }
-        try await withConnection(server.port, impatient) { connection in
+        try await RawServer.with(bytes: Frame.settings, client: impatient) { connection in
             async let written = connection.outcome(post())
             async let waiting = connection.outcome(post())
             let outcomes = [await written, await waiting]
@@ -20,22 +19,19 @@ import Testing
             #expect(!connection.state.isUsable)
             #expect(connection.state.fellSilent)
         }
-        await server.stop()
     }
 
     @Test func `a PING is sent on an idle connection, too`() async throws {
-        let server = try await RawServer.start(bytes: Frame.settings)
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
             $0.pingInterval = .milliseconds(50)
             $0.pingTimeout = .milliseconds(50)
         }
-        try await withConnection(server.port, impatient) { connection in
+        try await RawServer.with(bytes: Frame.settings, client: impatient) { connection in
             #expect(await connection.closed().contains("PING"))
             // On an idle connection, a missing answer to PING says nothing about the peer: a router may have dropped
             // the connection.
             #expect(!connection.state.fellSilent)
         }
-        await server.stop()
     }
 
     @Test func `the client waits for a slow answer if the peer answers PINGs`() async throws {
@@ -57,10 +53,7 @@ import Testing
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 50 }) { server in
             try await withConnection(server.port) { connection in
-                async let outcomes = withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
-                    for number in 0..<70 { group.addTask { await connection.outcome(post("/\(number)")) } }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
+                async let outcomes = connection.outcomes(70)
                 let held = try await handler.take(50)
                 held[0].stream.connection.close()
                 let all = await outcomes
@@ -79,13 +72,11 @@ import Testing
     }
 
     @Test func `a wait for the end of a connection can be cancelled`() async throws {
-        try await withServer(.echo) { server in
-            try await withConnection(server.port) { connection in
-                let waiter = Task { await connection.closed() }
-                waiter.cancel()
-                #expect(await waiter.value == "no longer waiting")
-                #expect(connection.state.isUsable)
-            }
+        try await withClient(.echo) { connection in
+            let waiter = Task { await connection.closed() }
+            waiter.cancel()
+            #expect(await waiter.value == "no longer waiting")
+            #expect(connection.state.isUsable)
         }
     }
 }

@@ -8,31 +8,14 @@ import Testing
     private static let noWindow = Frame.make(type: 4, [0, 4, 0, 0, 0, 0])
 
     @Test func `a window that never opens costs only the request's time`() async throws {
-        let server = try await RawServer.start(bytes: Self.noWindow)
-        try await withConnection(server.port, { $0.maximumConcurrentStreams = 5 }) { connection in
+        try await RawServer.with(bytes: Self.noWindow, client: { $0.maximumConcurrentStreams = 5 }) { connection in
             // If the streams were not freed, the requests of the next round would fail with `notProcessed`.
             for _ in 0..<4 {
-                let outcomes = await withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
-                    for _ in 0..<5 { group.addTask { await connection.outcome(post(), timeout: .milliseconds(300)) } }
-                    return await group.reduce(into: []) { $0.append($1) }
-                }
+                let outcomes = await connection.outcomes(5) { _ in .milliseconds(300) }
                 #expect(outcomes.allSatisfy { $0.isUnanswered }, "\(outcomes)")
             }
             #expect(connection.state.isUsable)
         }
-        await server.stop()
-    }
-
-    @Test func `slow answers end at the deadline`() async throws {
-        // HEADERS without END_STREAM, and then nothing.
-        let server = try await RawServer.start(
-            bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x4, stream: 1, Frame.status200))
-        try await withConnection(server.port, { $0.maximumConcurrentStreams = 1 }) { connection in
-            for _ in 0..<2 {
-                #expect(await connection.outcome(post(), timeout: .milliseconds(300)).isUnanswered)
-            }
-        }
-        await server.stop()
     }
 
     @Test func `a peer that closes its side ends the connection`() async throws {

@@ -26,6 +26,24 @@ func withConnection<Result: Sendable>(
     }
 }
 
+/// Runs `body` with a connection to a new server with this handler.
+func withClient(
+    _ handler: TestHandler, _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
+    client: (inout HTTP2ClientConfiguration) -> Void = { _ in }, _ body: (HTTP2ClientConnection) async throws -> Void
+) async throws {
+    try await withServer(handler, configure) { try await withConnection($0.port, client, body) }
+}
+
+/// Runs `body` with a connection to a new server, whose requests the test answers.
+func withClient(
+    _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
+    client: (inout HTTP2ClientConfiguration) -> Void = { _ in },
+    _ body: (HTTP2ClientConnection, TestHandler) async throws -> Void
+) async throws {
+    let handler = TestHandler()
+    try await withClient(handler, configure, client: client) { try await body($0, handler) }
+}
+
 func post(_ path: String = "/", headers: [HTTP2Header] = [], body: [UInt8] = Array("hello".utf8)) -> HTTP2Request {
     HTTP2Request(method: "POST", path: path, authority: "localhost", headers: headers, body: body)
 }
@@ -40,6 +58,18 @@ extension HTTP2ClientConnection {
             return .failure(error)
         }
     }
+
+    /// The outcomes of so many requests at once, with the paths `/0`, `/1` and so on.
+    func outcomes(
+        _ count: Int, timeout: @escaping @Sendable (Int) -> Duration = { _ in .seconds(20) }
+    ) async -> [Result<HTTP2Response, HTTP2Failure>] {
+        await withTaskGroup(of: (Int, Result<HTTP2Response, HTTP2Failure>).self) { group in
+            for number in 0..<count {
+                group.addTask { (number, await self.outcome(post("/\(number)"), timeout: timeout(number))) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
 }
 
 extension Result where Success == HTTP2Response, Failure == HTTP2Failure {
@@ -51,18 +81,5 @@ extension Result where Success == HTTP2Response, Failure == HTTP2Failure {
 
     var isUnanswered: Bool {
         if case .failure(.unanswered) = self { true } else { false }
-    }
-}
-
-/// Sends `count` requests, `concurrency` at a time, each with its own path.
-func flood(
-    _ count: Int, concurrency: Int, _ send: @escaping @Sendable (HTTP2Request) async throws -> Void
-) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 0..<count {
-            if number >= concurrency { try await group.next() }
-            group.addTask { try await send(post("/\(number)")) }
-        }
-        try await group.waitForAll()
     }
 }

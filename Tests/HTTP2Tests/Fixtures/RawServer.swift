@@ -26,6 +26,16 @@ struct RawServer: Sendable {
         return RawServer(listener: listener)
     }
 
+    /// Runs `body` with a connection to such a server.
+    static func with(
+        bytes: [UInt8], answer: [UInt8] = [], client: (inout HTTP2ClientConfiguration) -> Void = { _ in },
+        _ body: (HTTP2ClientConnection) async throws -> Void
+    ) async throws {
+        let server = try await start(bytes: bytes, answer: answer)
+        try await withConnection(server.port, client, body)
+        await server.stop()
+    }
+
     var port: Int { listener.localAddress?.port ?? 0 }
 
     func stop() async { try? await listener.close() }

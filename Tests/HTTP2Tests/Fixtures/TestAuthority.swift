@@ -12,8 +12,6 @@ struct TestAuthority: Sendable {
     struct Identity: Sendable {
         var certificate: Certificate
         var privateKey: PrivateKey
-        var chainPEM: [UInt8]
-        var keyPEM: [UInt8]
 
         /// TLS of a server with this certificate.
         func server(protocols: [String] = ["h2"], asksForCertificate: Bool = false) throws -> TLSContext {
@@ -58,7 +56,6 @@ struct TestAuthority: Sendable {
         let leaf = try Certificate(
             "test server", key: key, issuer: issuer, from: .now - 3_600, until: until,
             extensions: ["subjectAltName": names])
-        return Identity(
-            certificate: leaf, privateKey: key, chainPEM: Array(try leaf.pem.utf8), keyPEM: Array(try key.pem.utf8))
+        return Identity(certificate: leaf, privateKey: key)
     }
 }

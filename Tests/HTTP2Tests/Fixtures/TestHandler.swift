@@ -33,12 +33,19 @@ final class TestHandler: HTTP2ServerHandler {
 
     func closed(_ connection: HTTP2ServerConnection) { gone.yield(connection.id) }
 
-    /// Answers every request at once with 200 and its own body.
-    static var echo: TestHandler {
+    /// A server with this answer to every request.
+    static func answering(_ answer: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Void) -> TestHandler {
         TestHandler(answering: { request, stream in
-            stream.respond(status: 200, headers: [HTTP2Header("x-path", request.path)], body: request.body)
+            answer(request, stream)
             return true
         })
+    }
+
+    /// Answers every request at once with 200 and its own body.
+    static var echo: TestHandler {
+        TestHandler.answering { request, stream in
+            stream.respond(status: 200, headers: [HTTP2Header("x-path", request.path)], body: request.body)
+        }
     }
 
     struct OutOfTime: Error {}

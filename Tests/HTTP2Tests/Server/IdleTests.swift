@@ -10,10 +10,9 @@ import Testing
 struct IdleTests {
     @Test func `a client that waits for an answer is not idle`() throws {
         let held = NIOLockedValueBox<HTTP2ServerStream?>(nil)
-        let handler = TestHandler(answering: { _, stream in
+        let handler = TestHandler.answering { _, stream in
             held.withLockedValue { $0 = stream }
-            return true
-        })
+        }
         var settings = HTTP2ServerConfiguration(
             host: "127.0.0.1", port: 0, tls: try TestAuthority.shared.local.server())
         settings.idleTimeout = .seconds(10)

@@ -24,55 +24,44 @@ import Testing
     }
 
     @Test func `a body over the limit is cut and marked`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler, { $0.maximumRequestBody = 1_000 }) { server in
-            try await withConnection(server.port) { connection in
-                for (size, isTooLarge) in [(1_000, false), (1_001, true), (70_000, true)] {
-                    async let answer = connection.outcome(post(body: [UInt8](repeating: 7, count: size)))
-                    let exchange = try await handler.take(1)[0]
-                    #expect(exchange.request.body.count == 1_000)
-                    #expect(exchange.bodyIsCut == isTooLarge)
-                    exchange.stream.respond(status: 413, headers: [], body: [])
-                    #expect(await answer.status == 413)
-                }
+        try await withClient({ $0.maximumRequestBody = 1_000 }) { connection, handler in
+            for (size, isTooLarge) in [(1_000, false), (1_001, true), (70_000, true)] {
+                async let answer = connection.outcome(post(body: [UInt8](repeating: 7, count: size)))
+                let exchange = try await handler.take(1)[0]
+                #expect(exchange.request.body.count == 1_000)
+                #expect(exchange.bodyIsCut == isTooLarge)
+                exchange.stream.respond(status: 413, headers: [], body: [])
+                #expect(await answer.status == 413)
             }
         }
     }
 
     @Test func `a header over the limit resets only the stream`() async throws {
-        try await withServer(.echo, { $0.maximumHeaderList = 2_000 }) { server in
-            try await withConnection(server.port) { connection in
-                let large = HTTP2Header("x-large", String(repeating: "y", count: 2_000))
-                #expect(await connection.outcome(post(headers: [large])).isUnanswered)
-                #expect(await connection.outcome(post()).status == 200)
-            }
+        try await withClient(.echo, { $0.maximumHeaderList = 2_000 }) { connection in
+            let large = HTTP2Header("x-large", String(repeating: "y", count: 2_000))
+            #expect(await connection.outcome(post(headers: [large])).isUnanswered)
+            #expect(await connection.outcome(post()).status == 200)
         }
     }
 
     @Test func `only the first call on a stream has an effect`() async throws {
-        let handler = TestHandler(answering: { _, stream in
+        let handler = TestHandler.answering { _, stream in
             stream.respond(status: 201, headers: [], body: [])
             stream.respond(status: 500, headers: [], body: [])
             stream.reset(code: HTTP2ErrorCode.cancel.rawValue)
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port) { connection in
-                for _ in 0..<20 { #expect(await connection.outcome(post()).status == 201) }
-            }
+        }
+        try await withClient(handler) { connection in
+            for _ in 0..<20 { #expect(await connection.outcome(post()).status == 201) }
         }
     }
 
     @Test func `an answer with a forbidden byte is reset`() async throws {
-        let handler = TestHandler(answering: { _, stream in
+        let handler = TestHandler.answering { _, stream in
             stream.respond(status: 200, headers: [HTTP2Header("x", "a\nb")], body: [])
-            return true
-        })
-        try await withServer(handler) { server in
-            try await withConnection(server.port) { connection in
-                #expect(await connection.outcome(post()).isUnanswered)
-                #expect(connection.state.isUsable)
-            }
+        }
+        try await withClient(handler) { connection in
+            #expect(await connection.outcome(post()).isUnanswered)
+            #expect(connection.state.isUsable)
         }
     }
 

@@ -32,13 +32,10 @@ struct SubmitTests {
         #expect(block.map { $0.2 & noIndex } == [0, noIndex, 0, 0])
     }
 
-    @Test(arguments: ["", "Upper", ":status", "with space", "new\nline", "nul\0"])
-    func `names that HTTP forbids are refused`(name: String) {
-        #expect(throws: Session.Unsendable.self) { try pairs([HTTP2Header(name, "x")]) }
-    }
-
-    @Test(arguments: ["a\r\nb", "nul\0", "bell\u{7}"])
-    func `values that HTTP forbids are refused`(value: String) {
-        #expect(throws: Session.Unsendable.self) { try pairs([HTTP2Header("x", value)]) }
+    @Test(
+        arguments: ["", "Upper", ":status", "with space", "new\nline", "nul\0"].map { ($0, "x") }
+            + ["a\r\nb", "nul\0", "bell\u{7}"].map { ("x", $0) })
+    func `names and values that HTTP forbids are refused`(name: String, value: String) {
+        #expect(throws: Session.Unsendable.self) { try pairs([HTTP2Header(name, value)]) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTP2
 internal import Logging
 internal import Synchronization
@@ -142,7 +143,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// The reachability of this pool's endpoint, judged by the pool's connections.
-    var reachability: APNsReachability {
+    var reachability: Contract.APNsState {
         state.withLock { state in
             let loads = state.usable()
             if let silence = state.silence {
@@ -150,11 +151,11 @@ final class ConnectionPool: Sendable {
                 if loads.contains(where: { $0.lastRead > silence.lastRead }) {
                     state.silence = nil
                 } else {
-                    return .unreachable(reason: silence.reason)
+                    return .init(state: .unreachable, reason: silence.reason)
                 }
             }
-            if !loads.isEmpty { return .reachable }
-            return state.fault.map { .unreachable(reason: $0.message) } ?? .unknown
+            if !loads.isEmpty { return .init(state: .reachable) }
+            return state.fault.map { .init(state: .unreachable, reason: $0.message) } ?? .init(state: .notKnown)
         }
     }
 

@@ -23,7 +23,7 @@ struct GoAwayReason: Equatable {
 
     /// Whether APNs ended the connection because too many device tokens on it were wrong. An app's own users can cause
     /// that with made-up tokens, so other pushes must not wait long for the next connection.
-    var concernsDeviceTokens: Bool { CallMetrics.tokenReasons.contains { $0.rawValue == text } }
+    var concernsDeviceTokens: Bool { ServerMetrics.tokenReasons.contains { $0.rawValue == text } }
 
     /// The value for metrics: the reason if it has only letters, at most 40; `none` without a reason. Other texts
     /// become `other`, so that there are few label values.

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
@@ -6,46 +7,32 @@ internal import Synchronization
 /// The provider token of each team and key. It depends only on the key and the clock (`TokenSchedule`), so all replicas
 /// send the same token, also after a restart.
 final class ProviderTokens: Sendable {
-    private struct Entry {
-        var token: ProviderToken
-        /// When the key file was last checked.
-        var checkedAt: Int
-    }
-
     private let keys: KeyRing
     private let now: @Sendable () -> Date
-    private let metrics: CallMetrics
+    private let metrics: ServerMetrics
     private let logger: Logger
-    private let entries = Mutex<[Credentials: Entry]>([:])
+    private let tokens = Mutex<[Credentials: ProviderToken]>([:])
 
-    /// Seconds between two checks of a key file. Each costs one `stat`.
-    private static let fileCheckInterval = 2
-
-    init(keys: KeyRing, metrics: CallMetrics, logger: Logger, now: @escaping @Sendable () -> Date) {
+    init(keys: KeyRing, metrics: ServerMetrics, logger: Logger, now: @escaping @Sendable () -> Date) {
         self.keys = keys
         self.metrics = metrics
         self.logger = logger
         self.now = now
     }
 
-    /// The token for the next request.
+    /// The token for the next request. Each call costs one `stat` of the key file.
     ///
     /// - Throws: `SigningKey.Fault` if the key file is missing or cannot be used.
     func token(for credentials: Credentials) throws -> ProviderToken {
-        let time = seconds
-        let issuedAt = TokenSchedule.timeOfIssue(time)
-        return try entries.withLock { entries in
-            let present = entries[credentials]
-            let isChecked = present.map { abs(time - $0.checkedAt) < Self.fileCheckInterval } ?? false
-            if let present, isChecked, present.token.issuedAt == issuedAt { return present.token }
+        let issuedAt = TokenSchedule.timeOfIssue(seconds)
+        return try tokens.withLock { tokens in
             let key = try keys.key(credentials.keyID).get()
-            if let present, present.token.issuedAt == issuedAt, present.token.fingerprint == key.fingerprint {
-                entries[credentials]?.checkedAt = time
-                return present.token
+            if let present = tokens[credentials], present.issuedAt == issuedAt, present.fingerprint == key.fingerprint {
+                return present
             }
             let token = try ProviderToken(credentials: credentials, key: key, issuedAt: issuedAt)
-            entries[credentials] = Entry(token: token, checkedAt: time)
-            metrics.renewed()
+            tokens[credentials] = token
+            metrics.renewals.increment()
             logger.debug(
                 "provider token renewed",
                 metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)", "iat": "\(issuedAt)"])
@@ -53,19 +40,11 @@ final class ProviderTokens: Sendable {
         }
     }
 
-    /// Makes the next call check every key file.
-    func checkFiles() {
-        keys.forget()
-        entries.withLock { entries in
-            for credentials in entries.keys { entries[credentials]?.checkedAt = 0 }
-        }
-    }
-
     /// Updates the gauges of the ages of tokens in use.
     func recordGauges() {
         let time = seconds
-        for (credentials, entry) in entries.withLock({ $0 }) {
-            metrics.tokenAge(time - entry.token.issuedAt, of: credentials)
+        for (credentials, token) in tokens.withLock({ $0 }) {
+            metrics.tokenAge(time - token.issuedAt, of: credentials)
         }
     }
 

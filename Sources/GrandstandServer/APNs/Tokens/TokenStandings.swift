@@ -48,7 +48,7 @@ final class TokenStandings: Sendable {
     func turn(of use: KeyUse, with token: ProviderToken) -> TokenStanding.Turn {
         let now = now()
         let (turn, ended) = change(use) { entry in
-            let ended = entry.standing.use(token.fingerprint, now: now)
+            let ended = entry.standing.use(token.fingerprint)
             entry.usedAt = now
             return (entry.standing.turn(now: now), ended)
         }
@@ -99,7 +99,7 @@ final class TokenStandings: Sendable {
         let refused = state.withLock { $0.filter { $0.value.standing.refusal != nil }.map(\.key) }
         for use in refused {
             guard case .success(let key) = keys.key(use.credentials.keyID) else { continue }
-            let ended = change(use) { [time = now()] in $0.standing.use(key.fingerprint, now: time) }
+            let ended = change(use) { $0.standing.use(key.fingerprint) }
             if ended != nil { tellOfNewKey(use) }
         }
     }

@@ -76,8 +76,7 @@ package struct Doctor: Sendable {
         }
         let status: Migrator.Status
         do {
-            try await session.requireVersion()
-            try await session.requireUnsharedSessions()
+            try await session.requireUsable()
             status = try await Migrator(session.pool).status()
         } catch {
             return (Self.noDatabase("\(error)"), [])

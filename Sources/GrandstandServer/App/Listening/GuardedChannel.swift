@@ -36,7 +36,9 @@ struct GuardedChannel: ServerChildChannel {
             var handlers: [any ChannelHandler] = [
                 RequestProgress(connection), HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)),
             ]
-            if let lookups { handlers.append(LookupHandler(lookups: lookups)) }
+            if let lookups {
+                handlers.append(LookupHandler(lookups: lookups) { connection.answered($0) })
+            }
             try pipeline.addHandlers(handlers + [RequestTurns()], position: .after(parser))
             return value
         }

@@ -29,14 +29,6 @@ final class RequestProgress: ChannelDuplexHandler {
         if isEnd { connection.answered() }
     }
 
-    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard let answered = event as? LookupHandler.Answered else {
-            return context.triggerUserOutboundEvent(event, promise: promise)
-        }
-        connection.answered(answered.count)
-        promise?.succeed(())
-    }
-
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode == .output { connection.finished() }
         context.close(mode: mode, promise: promise)

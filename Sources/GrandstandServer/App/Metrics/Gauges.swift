@@ -6,13 +6,7 @@ internal import Postgres
 
 /// Gauges that are read whenever the metrics are read.
 enum Gauges {
-    /// The gauges of the whole database.
-    static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {
-        guard let reading = watch.current else { return [] }
-        return reading.quotas.flatMap { of($0, at: watch.now()) } + of(reading.backlog, at: reading.at)
-    }
-
-    private static func of(_ quota: Quota, at now: Date) -> [GaugeSample] {
+    static func of(_ quota: Quota, at now: Date) -> [GaugeSample] {
         let app = [("bundle_id", quota.bundleID.rawValue), ("environment", quota.environment.rawValue)]
         var samples = Channel.State.allCases.filter { $0 != .deleted }.map { state in
             GaugeSample(
@@ -46,29 +40,6 @@ enum Gauges {
             + Contract.QuotaAlarm.allCases.map {
                 GaugeSample("grandstand_alarm", app + [("alarm", $0.rawValue)], standing.contains($0) ? 1 : 0)
             }
-    }
-
-    private static func of(_ backlog: Backlog, at now: Date) -> [GaugeSample] {
-        func age(_ date: Date?) -> Double { date.map { max(0, now.timeIntervalSince($0)) } ?? 0 }
-        let deliveries = APNsEnvironment.allCases.flatMap { environment in
-            let label = [("environment", environment.rawValue)]
-            let waiting = backlog.deliveries[environment] ?? Backlog.Deliveries()
-            return Contract.DeliveryState.allCases.filter { !$0.isSettled }.map { state in
-                GaugeSample(
-                    "grandstand_deliveries_pending", label + [("state", state.rawValue)],
-                    Double(waiting.byState[state, default: 0]))
-            } + [GaugeSample("grandstand_delivery_oldest_seconds", label, age(waiting.oldest))]
-        }
-        let reconciliations = backlog.reconciledAt.map { app, date in
-            GaugeSample(
-                "grandstand_reconciliation_age_seconds",
-                [("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue)], age(date))
-        }
-        return deliveries + reconciliations
-            + [
-                GaugeSample("grandstand_webhook_oldest_seconds", age(backlog.oldestWebhookMessage)),
-                GaugeSample("grandstand_database_bytes", Double(backlog.databaseBytes)),
-            ]
     }
 
     static func of(_ rates: SendRates) -> [GaugeSample] {

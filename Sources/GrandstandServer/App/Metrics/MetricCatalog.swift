@@ -8,7 +8,7 @@ enum MetricCatalog {
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
     ]
 
-    /// The metrics of the whole database. Only the leading replica reports them.
+    /// The metrics of the whole database. Each replica reports them.
     static let ofDatabase: [MetricDescription] = [
         .init("grandstand_channels", .gauge, labels: app + ["state"], "Channels of the ledger, without deleted ones."),
         .init(

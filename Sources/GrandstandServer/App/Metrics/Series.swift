@@ -2,15 +2,9 @@ internal import CoreMetrics
 internal import Synchronization
 
 /// One time series: a counter, a gauge or a histogram.
-final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler, TimerHandler {
-    enum Kind: String {
-        case counter
-        case gauge
-        case histogram
-    }
-
+final class Series: CounterHandler, RecorderHandler, TimerHandler {
     /// The default upper bounds of a histogram in seconds: from a fast SQL statement to a request that timed out.
-    static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    private static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     private struct State {
         var value = 0.0
@@ -19,39 +13,35 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
         var buckets: [Int] = []
     }
 
-    private let kind: Kind
+    let metric: MetricDescription
+    /// The labels as text in Prometheus' format.
+    let labels: String
     private let bounds: [Double]
     private let state: Mutex<State>
 
-    init(_ kind: Kind, bounds: [Double] = Series.bounds) {
-        self.kind = kind
-        self.bounds = bounds
-        state = Mutex(State(buckets: kind == .histogram ? Array(repeating: 0, count: bounds.count) : []))
+    init(_ metric: MetricDescription, _ labels: [(String, String)]) {
+        self.metric = metric
+        self.labels = Self.text(labels)
+        bounds = metric.kind == .histogram ? metric.bounds ?? Self.bounds : []
+        state = Mutex(State(buckets: bounds.map { _ in 0 }))
     }
 
-    func increment(by amount: Int64) { increment(by: Double(amount)) }
+    /// The value of a counter or gauge; the sum of a histogram.
+    var value: Double { state.withLock { $0.value } }
+    /// The number of a histogram's observations.
+    var count: Int { state.withLock { $0.count } }
 
-    /// A counter only increases, so a negative amount is ignored.
-    func increment(by amount: Double) {
-        guard amount.isFinite, kind == .gauge || amount >= 0 else { return }
-        state.withLock { $0.value += amount }
-    }
-
-    func decrement(by amount: Double) { increment(by: -amount) }
+    func increment(by amount: Int64) { state.withLock { $0.value += Double(amount) } }
 
     /// Prometheus treats a counter that goes back to 0 as a restart.
     func reset() { state.withLock { $0.value = 0 } }
 
-    func set(_ value: Int64) { set(Double(value)) }
-
-    func set(_ value: Double) { state.withLock { $0.value = value } }
-
     func record(_ value: Int64) { record(Double(value)) }
 
+    /// Sets a gauge, or adds an observation to a histogram.
     func record(_ value: Double) {
-        guard kind == .histogram else { return set(value) }
-        guard value.isFinite else { return }
         state.withLock { state in
+            guard metric.kind == .histogram else { return state.value = value }
             state.value += value
             state.count += 1
             if let place = bounds.firstIndex(where: { value <= $0 }) { state.buckets[place] += 1 }
@@ -60,25 +50,34 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
 
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
 
-    func write(_ name: String, _ labels: Labels, to text: inout String) {
-        let state = state.withLock { $0 }
-        guard kind == .histogram else {
-            text += "\(name)\(labels.braced()) \(Self.number(state.value))\n"
+    func write(to text: inout String) {
+        let (name, state) = (metric.name, state.withLock { $0 })
+        guard metric.kind == .histogram else {
+            text += Self.line(name, labels, state.value)
             return
         }
+        let prefix = labels.isEmpty ? "" : labels + ","
         var sum = 0
         for (bound, count) in zip(bounds, state.buckets) {
             sum += count
-            text += "\(name)_bucket\(labels.braced(and: "le=\"\(Self.number(bound))\"")) \(sum)\n"
+            text += Self.line(name + "_bucket", prefix + "le=\"\(Self.number(bound))\"", Double(sum))
         }
-        text += "\(name)_bucket\(labels.braced(and: "le=\"+Inf\"")) \(state.count)\n"
-        text += "\(name)_sum\(labels.braced()) \(Self.number(state.value))\n"
-        text += "\(name)_count\(labels.braced()) \(state.count)\n"
+        text += Self.line(name + "_bucket", prefix + "le=\"+Inf\"", Double(state.count))
+        text += Self.line(name + "_sum", labels, state.value)
+        text += Self.line(name + "_count", labels, Double(state.count))
     }
 
-    static func number(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        return Int(exactly: value).map { "\($0)" } ?? "\(value)"
+    static func line(_ name: String, _ labels: String, _ value: Double) -> String {
+        "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(number(value))\n"
     }
+
+    /// Labels as text, with backslash, quotation mark and line feed of their values escaped.
+    static func text(_ labels: [(String, String)]) -> String {
+        labels.map { name, value in
+            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            return "\(name)=\"\(escaped)\""
+        }.joined(separator: ",")
+    }
+
+    private static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
 }

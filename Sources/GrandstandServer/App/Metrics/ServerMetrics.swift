@@ -1,25 +1,62 @@
 internal import CoreMetrics
 internal import FoundationEssentials
+internal import Grandstand
 internal import Synchronization
 
-/// The metrics of this process, for `GET /metrics`.
-struct ServerMetrics: Sendable {
-    let backend = PrometheusMetrics(MetricCatalog.all)
-    private let recorders = MadeOnce<SeriesKey, @Sendable (Duration) -> Void>()
-    private let sources = Sources()
+/// The metrics of this process: a swift-metrics backend that exports them for `GET /metrics`, in Prometheus' text format
+/// (version 0.0.4). Recorders that do not aggregate are gauges, other recorders and timers are histograms.
+final class ServerMetrics: MetricsFactory {
+    private struct Key: Hashable {
+        let name: String
+        let values: [String]
+    }
+
+    private let series = Mutex<[Key: Series]>([:])
+    private let sources = Mutex<[@Sendable () -> [GaugeSample]]>([])
+    private let metrics = Dictionary(uniqueKeysWithValues: MetricCatalog.all.map { ($0.name, $0) })
 
     init() {
-        Meter(
+        Gauge(
             label: "grandstand_build_info",
             dimensions: [
                 ("version", BuildInfo.version), ("schema", "\(BuildInfo.schema)"), ("swift", BuildInfo.swift),
-            ], factory: backend
-        ).set(1)
-        Meter(label: "grandstand_start_time_seconds", factory: backend).set(Date().timeIntervalSince1970)
+            ], factory: self
+        ).record(1)
+        Gauge(label: "grandstand_start_time_seconds", factory: self).record(Date().timeIntervalSince1970)
     }
 
+    /// The series of a metric with these labels. The values of labels must be bounded, because a series is kept for ever.
+    func series(
+        _ name: String, _ labels: [(String, String)] = [], _ kind: MetricDescription.Kind = .gauge
+    ) -> Series {
+        series.withLock { series in
+            let key = Key(name: name, values: labels.map(\.1))
+            if let known = series[key] { return known }
+            let made = Series(metrics[name] ?? MetricDescription(name, kind, ""), labels)
+            series[key] = made
+            return made
+        }
+    }
+
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        series(label, dimensions, .counter)
+    }
+
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        series(label, dimensions, aggregate ? .histogram : .gauge)
+    }
+
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        series(label, dimensions, .histogram)
+    }
+
+    // A destroyed handler's series is still exported, because a gap would look like a restart.
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
+
     /// Adds a source of gauges, which is called whenever metrics are read.
-    func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.all.withLock { $0.append(source) } }
+    func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.withLock { $0.append(source) } }
 
     /// - Parameter path: the route's path; `nil`: there is no route. The request's own path is not used, so that
     ///   clients cannot create new time series.
@@ -31,80 +68,46 @@ struct ServerMetrics: Sendable {
             case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD": method
             default: "other"
             }
-        let series = SeriesKey(method: known, path: path ?? "none", status: status)
-        recorders.value(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
+        answers(method: known, path: path ?? "none", status: status)(time)
     }
 
-    /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
+    /// Returns a counter for answers of one kind.
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
+        let route = [("method", method), ("route", path)]
         let counter = Counter(
-            label: "grandstand_http_requests_total",
-            dimensions: [("method", method), ("route", path), ("status", "\(status)")],
-            factory: backend)
-        let timer = Timer(
-            label: "grandstand_http_request_seconds", dimensions: [("method", method), ("route", path)],
-            factory: backend)
+            label: "grandstand_http_requests_total", dimensions: route + [("status", "\(status)")], factory: self)
+        let timer = Timer(label: "grandstand_http_request_seconds", dimensions: route, factory: self)
         return { time in
             counter.increment()
-            timer.recordNanoseconds(
-                time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000)
+            timer.record(time)
         }
     }
 
-    /// Sets the gauge of the seconds by which this machine's clock is ahead of the database's.
-    var clockOffset: @Sendable (Double) -> Void {
-        let meter = Meter(label: "grandstand_clock_offset_seconds", factory: backend)
-        return { meter.set($0) }
-    }
-
-    /// Records how long callers of a pool waited for a connection.
-    func waits(of pool: String) -> @Sendable (Duration) -> Void {
-        let timer = CoreMetrics.Timer(
-            label: "grandstand_database_wait_seconds", dimensions: [("pool", pool)], factory: backend)
-        return { wait in
-            timer.recordNanoseconds(
-                wait.components.seconds * 1_000_000_000 + wait.components.attoseconds / 1_000_000_000)
-        }
-    }
-
-    /// Returns the counter of the lookups that ended with one result. Callers get the counter once and call it millions
-    /// of times.
+    /// Returns a counter for lookups that ended with one result.
     func lookups(_ result: LookupResult) -> @Sendable () -> Void {
         let counter = Counter(
-            label: "grandstand_lookups_total", dimensions: [("result", result.rawValue)], factory: backend)
+            label: "grandstand_lookups_total", dimensions: [("result", result.rawValue)], factory: self)
         return { counter.increment() }
     }
 
-    /// All metrics in Prometheus' text format.
+    /// All metrics as the body of an answer.
     func exposition() -> [UInt8] {
-        let sources = sources.all.withLock { $0 }
-        return backend.exposition(with: sources.flatMap { $0() })
+        let kept = Dictionary(grouping: series.withLock { $0.values.map(\.self) }, by: \.metric.name)
+        let momentary = Dictionary(grouping: sources.withLock(\.self).flatMap { $0() }, by: \.name)
+        var text = ""
+        for name in Set(kept.keys).union(momentary.keys).sorted() {
+            if let help = metrics[name]?.help { text += "# HELP \(name) \(help)\n" }
+            text += "# TYPE \(name) \((metrics[name]?.kind ?? .gauge).rawValue)\n"
+            for one in (kept[name] ?? []).sorted(by: { $0.labels < $1.labels }) { one.write(to: &text) }
+            for gauge in momentary[name] ?? [] { text += Series.line(name, Series.text(gauge.labels), gauge.value) }
+        }
+        return Array(text.utf8)
     }
 }
 
-/// The labels of answers in the metrics.
-private struct SeriesKey: Hashable {
-    let method: String
-    let path: String
-    let status: Int
-}
-
-/// The sources of gauges.
-private final class Sources: Sendable {
-    let all = Mutex<[@Sendable () -> [GaugeSample]]>([])
-}
-
-/// Values that are made once for each key, because finding a metric by its labels took a seventh of a routed request's
-/// time.
-final class MadeOnce<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private let made = Mutex<[Key: Value]>([:])
-
-    func value(of key: Key, make: (Key) -> Value) -> Value {
-        made.withLock { made in
-            if let value = made[key] { return value }
-            let value = make(key)
-            made[key] = value
-            return value
-        }
+extension CoreMetrics.Timer {
+    func record(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }

@@ -44,31 +44,25 @@ extension Contract {
     func clientCalls(of tag: String) -> String {
         let operations = operations.filter { $0.tag == tag && !CallNames.byHand.contains($0.id) }
         var swift = SwiftText(imports: ["public import GrandstandContract"])
-        var isFirst = true
-        for operation in operations {
-            if !isFirst { swift.line() }
-            isFirst = false
+        for (index, operation) in operations.enumerated() {
+            if index > 0 { swift.line() }
             let value = operation.answer.map { $0.isEmpty ? "Void" : "GrandstandClient.\($0)" } ?? "Void"
             swift.block("extension GrandstandClient.Call where Value == \(value)") { swift in
                 call(operation, isText: false, &swift)
                 if operation.request != nil, !isPatch(operation),
-                    CallNames.spread[operation.id] == nil || takesText(operation)
+                    // A batch may contain members of a newer server.
+                    CallNames.spread[operation.id] == nil || operation.id == "broadcastMany"
                 {
                     swift.line()
                     call(operation, isText: true, &swift)
                 }
             }
         }
-        if swift.text.contains(": Date") { swift.add(import: "public import Foundation") }
-        return isFirst ? "" : swift.text
+        swift.addImportsOfDates("public import Foundation")
+        return operations.isEmpty ? "" : swift.text
     }
 
     private func isPatch(_ operation: Operation) -> Bool { operation.method == "patch" }
-
-    /// Whether the body may be given as text, because it may contain members of a newer server.
-    private func takesText(_ operation: Operation) -> Bool {
-        operation.id == "broadcastMany"
-    }
 
     private func call(_ operation: Operation, isText: Bool, _ swift: inout SwiftText) {
         var parameters: [String] = []

@@ -65,13 +65,10 @@ struct Contract {
         var scopes: [String]?
         var query: [Field] = []
         var takesIdempotencyKey = false
-        var takesIfMatch = false
         var takesInstallationSecret = false
         var request: String?
-        var requestType: String?
         /// `nil`: no body. An empty name: the body is not JSON.
         var answer: String?
-        var answerStatuses: [Int] = []
     }
 }
 
@@ -81,8 +78,7 @@ struct ContractFault: Error, CustomStringConvertible {
 }
 
 extension Contract {
-    init(yaml text: String) throws {
-        guard let root = try Yams.compose(yaml: text) else { throw ContractFault("openapi.yaml is empty") }
+    init(_ root: Node) throws {
         let components = try root.member("components")
         let reader = Reader(components: components)
         let rooms = try Rooms(root)
@@ -218,17 +214,14 @@ private struct Reader {
                     Contract.Field(
                         name: name, text: parameter["description"]?.string ?? "", type: type, isAlwaysThere: false))
             case ("header", "Idempotency-Key"): operation.takesIdempotencyKey = true
-            case ("header", "If-Match"): operation.takesIfMatch = true
             case ("header", "Grandstand-Installation-Secret"): operation.takesInstallationSecret = true
             default: break
             }
         }
         if let body = try node["requestBody"]?.member("content").pairs().first {
-            operation.requestType = body.0
             operation.request = body.1["schema"]?["$ref"]?.string?.split(separator: "/").last.map(String.init)
         }
         for (status, response) in try node.member("responses").pairs() where status.hasPrefix("2") {
-            operation.answerStatuses.append(Int(status) ?? 0)
             guard let content = try response["content"]?.pairs().first else { continue }
             operation.answer = try answer(content.1["schema"])
         }

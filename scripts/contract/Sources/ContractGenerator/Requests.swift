@@ -10,8 +10,7 @@ struct RequestShapes {
     /// Texts without control characters.
     private static let printable = #"^[^\x00-\x1F\x7F-\x9F\u2028\u2029]*$"#
 
-    init(yaml text: String) throws {
-        guard let root = try Yams.compose(yaml: text) else { throw ContractFault("openapi.yaml is empty") }
+    init(_ root: Node) throws {
         schemas = try root.member("components").member("schemas")
         for (_, item) in try root.member("paths").pairs() {
             for (_, operation) in try item.pairs() {

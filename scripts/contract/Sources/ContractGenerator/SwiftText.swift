@@ -10,8 +10,10 @@ struct SwiftText {
         if !imports.isEmpty { text += imports.joined(separator: "\n") + "\n\n" }
     }
 
-    /// Adds an import above the others.
-    mutating func add(import line: String) { text = Self.head + line + "\n" + text.dropFirst(Self.head.count) }
+    /// Adds imports above the others, if a declaration has a date.
+    mutating func addImportsOfDates(_ lines: String) {
+        if text.contains(": Date") { text = Self.head + lines + "\n" + text.dropFirst(Self.head.count) }
+    }
 
     mutating func line(_ line: String = "") {
         text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
@@ -82,6 +84,4 @@ extension Contract.ValueType {
         case .optional(let value): value.swift(in: space) + "?"
         }
     }
-
-    var wrapped: Self { if case .optional(let value) = self { value } else { self } }
 }

@@ -1,27 +1,4 @@
 extension Contract {
-    /// The imports of the file with these schemas.
-    private static func imports(of schemas: [Schema]) -> [String] {
-        func hasDate(_ type: ValueType) -> Bool {
-            switch type {
-            case .date: true
-            case .array(let inner), .map(let inner), .optional(let inner): hasDate(inner)
-            case .string, .integer, .number, .boolean, .raw, .secret, .named: false
-            }
-        }
-        let hasDates = schemas.contains { schema in
-            switch schema.shape {
-            case .object(let fields): fields.contains { hasDate($0.type) }
-            case .union(let cases): cases.contains { hasDate($0.type) }
-            case .page, .plain, .words: false
-            }
-        }
-        guard hasDates else { return [] }
-        return [
-            "#if canImport(FoundationEssentials)", "public import FoundationEssentials", "#else",
-            "public import Foundation", "#endif",
-        ]
-    }
-
     /// The files with enumerations or objects, in the order of openapi.yaml.
     var rooms: [String] { schemas.map(\.room).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
@@ -32,12 +9,10 @@ extension Contract {
             return false
         }
         guard !schemas.isEmpty else { return "" }
-        var swift = SwiftText(imports: Self.imports(of: schemas))
+        var swift = SwiftText(imports: [])
         swift.block("extension Contract") { swift in
-            var isFirst = true
-            for schema in schemas {
-                if !isFirst { swift.line() }
-                isFirst = false
+            for (index, schema) in schemas.enumerated() {
+                if index > 0 { swift.line() }
                 swift.document(schema.text)
                 switch schema.shape {
                 case .plain: break
@@ -48,6 +23,15 @@ extension Contract {
                 }
             }
         }
+        swift.addImportsOfDates(
+            """
+            #if canImport(FoundationEssentials)
+            public import FoundationEssentials
+            #else
+            public import Foundation
+            #endif
+
+            """)
         return swift.text
     }
 

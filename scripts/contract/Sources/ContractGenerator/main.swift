@@ -1,4 +1,5 @@
 import Foundation
+import Yams
 
 // ContractGenerator OPENAPI.YAML SOURCES: writes the folders Generated of two targets into the folder SOURCES.
 let arguments = CommandLine.arguments
@@ -8,8 +9,9 @@ guard arguments.count == 3 else {
 }
 do {
     let text = try String(contentsOfFile: arguments[1], encoding: .utf8)
-    let contract = try Contract(yaml: text)
-    let shapes = try RequestShapes(yaml: text)
+    guard let root = try Yams.compose(yaml: text) else { throw ContractFault("openapi.yaml is empty") }
+    let contract = try Contract(root)
+    let shapes = try RequestShapes(root)
     func file(_ room: String) -> String { room.prefix(1).uppercased() + room.dropFirst() + ".swift" }
     var files = [
         "GrandstandContract/Generated/ProblemKind.swift": contract.problemKinds(),

@@ -1,0 +1,54 @@
+internal import Grandstand
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The kinds of database faults are distinguished by SQLSTATE, by libpq's message, or by how a statement ended.
+struct DatabaseFindingTests {
+    @Test(
+        arguments: [
+            (.diskFull, ["53100"]), (.serverFault, ["53200", "58030"]), (.tooFewConnections, ["53300"]),
+            (.readOnly, ["25006"]), (.accessRefused, ["28P01", "3D000", "42501"]), (.unreachable, ["57P01", "57P03"]),
+            (.schema, ["3F000", "42P01", "42703", "42883"]),
+            // A refused statement is not a fault of the database.
+            (nil, ["23505", "40001", "57014", "42601"]),
+        ] as [(DatabaseTrouble?, [String])])
+    func `PostgreSQL's error code decides which trouble of the database is reported`(
+        trouble: DatabaseTrouble?, sqlStates: [String]
+    ) {
+        for sqlState in sqlStates {
+            var error = PostgresError(.server, trouble == nil ? "No space left on device" : "")
+            error.sqlState = PostgresSQLState(rawValue: sqlState)
+            #expect(DatabaseFinding(error)?.trouble == trouble)
+        }
+    }
+
+    @Test func `without an error code the way in which the statement ended decides the reported trouble`() {
+        var error = PostgresError(.timedOut, "")
+        #expect(DatabaseFinding(error)?.trouble == .slow)
+        error.isUnconfirmed = true
+        #expect(DatabaseFinding(error)?.trouble == .standbyAway)
+        #expect(DatabaseFinding(PostgresError(.connectionLost, ""))?.trouble == .unreachable)
+    }
+
+    @Test(arguments: [
+        (#"FATAL:  password authentication failed for user "grandstand""#, DatabaseTrouble.accessRefused),
+        ("fe_sendauth: no password supplied", .accessRefused),
+        (#"FATAL:  no pg_hba.conf entry for host "10.0.0.1", user "g""#, .accessRefused),
+        (#"FATAL:  role "grandstand" does not exist"#, .accessRefused),
+        (#"FATAL:  database "grandstand" does not exist"#, .accessRefused),
+        ("FATAL:  sorry, too many clients already", .tooFewConnections),
+        ("FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute", .tooFewConnections),
+        (#"FATAL:  too many connections for role "grandstand""#, .tooFewConnections),
+        ("FATAL:  no more connections allowed (max_client_conn)", .tooFewConnections),
+        ("FATAL:  could not write lock file: No space left on device", .diskFull),
+        (#"connection to server at "db" (10.0.0.1), port 5432 failed: session is read-only"#, .readOnly),
+        (#"connection to server at "db", port 5432 failed: Connection refused"#, .unreachable),
+        (#"could not translate host name "db" to address: Name or service not known"#, .unreachable),
+        (#"root certificate file "/etc/x.pem" does not exist"#, .unreachable),
+    ])
+    func `libpq's message shows why no connection was opened`(message: String, trouble: DatabaseTrouble) {
+        #expect(DatabaseFinding(PostgresError(.connectionFailed, message))?.trouble == trouble)
+    }
+}
