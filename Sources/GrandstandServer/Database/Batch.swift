@@ -44,8 +44,8 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///     another app.
     ///   - failsWholeBatch: whether an error is the answer to every item of a batch. After any other error, the items
     ///     are processed again one by one, so that one item does not make the others fail.
-    ///   - work: when `work` throws, it must have changed nothing; otherwise it returns an output for each item, in
-    ///     order.
+    ///   - work: returns an output for each item, in order. After an error the items may be processed again, so what
+    ///     `work` has made durable until then must stay as it is when it is repeated.
     init(
         places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, capacity: Int = .max, restPerWork: Int = 0,
         owner: (@Sendable (Item) -> BundleID)? = nil,
