@@ -40,7 +40,7 @@ let benchmarks: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "TransportBenchmark", dependencies: ["HTTP2", "Postgres", log],
+            name: "TransportBenchmark", dependencies: ["HTTP2", log],
             path: "Benchmarks/TransportBenchmark", swiftSettings: settings)
     ]
 
@@ -121,7 +121,7 @@ let package = Package(
         .target(
             name: "APNsSimulator",
             dependencies: [
-                "APNsWire", "HTTP2", "JSON", "Cryptography", lifecycle, log, nioCore, nioHTTP1, nioPosix,
+                "APNsWire", "HTTP2", "JSON", "Cryptography", httpTypes, hummingbird, lifecycle, log, nioCore,
             ],
             swiftSettings: settings),
         .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),

@@ -1,6 +1,6 @@
-# Pushes to phones, and their registrations.
+# Pushes to phones.
 from harness import *
-import datetime, uuid
+import datetime
 
 ACCEPTED = ["--quirk", "unknown-device=accepted"]
 KICK_OFF = {"title": "Kick-off", "body": "Now"}
@@ -111,45 +111,3 @@ def crowd(members=50000):
             f"{tokens(newer)['counts']['accepted']} in {ours:.1f} s; h2load {peer:.1f} s")
         result("an update by token, to h2load", ours / peer, at_most=3)
         result("memory at most", place.memory("VmHWM"), at_most=150, unit=" MB")
-
-
-# registrations: new installations and repeated ones through the API, beside an upsert of the row alone by pgbench.
-def registrations(count=5000, callers=50):
-    with field() as place:
-        place.open({"warm": [audience()]})
-        script = place.cluster.folder + "/upsert.sql"
-        with open(script, "w") as file:
-            file.write("""\\set n random(1, 1000000000)
-insert into installations (app, installation, secret_hash, sequence, system_version, app_version, locale, time_zone,
-    live_activities_enabled, frequent_pushes_enabled, created_at, seen_at)
-select min(id), md5(:n::text)::uuid, sha256('x'), 1, 18004, '5.2', 'de-AT', 'Europe/Vienna', true, true, now(), now()
-from app_environments
-on conflict (app, installation) do update set sequence = excluded.sequence, seen_at = excluded.seen_at;
-""")
-        done = place.cluster.run(
-            "pgbench", "-M", "prepared", "-n", "-c", "16", "-T", "5", "-f", script, place.cluster.dsn)
-        upserts = float(re.search(r"tps = ([\d.]+)", done.stdout).group(1))
-        place.sql("delete from installations")
-        key, secret = place.key("device", "--app", APP), {"Grandstand-Installation-Secret": "s" * 43}
-        ids = [uuid.uuid4() for _ in range(count)]
-
-        async def put(device, one):
-            await device.must("PUT", f"/apps/{APP}/production/installations/{one}", {
-                "systemVersion": "18.4", "appVersion": "5.2", "locale": "de-AT", "timeZone": "Europe/Vienna",
-                "startTokens": [{"attributesType": "MatchAttributes", "token": one.hex * 5}],
-                "topics": ["team:a", "team:b", "league:c"]})
-
-        async def register():
-            device, began = Caller(place.urls[0], key, callers, **secret), time.monotonic()
-            await asyncio.gather(*(put(device, one) for one in ids))
-            return count / (time.monotonic() - began)
-
-        new = asyncio.run(register())
-        size = place.sql(
-            "vacuum full installations, start_tokens, follows",
-            "select (pg_total_relation_size('installations') + pg_total_relation_size('start_tokens') "
-            "+ pg_total_relation_size('follows')) / count(*) from installations")
-        repeated = asyncio.run(register())
-        say(f"{new:.0f} new a second, {repeated:.0f} repeated, {upserts:.0f} upserts by pgbench")
-        result("new registrations, to upserts of the row", new / upserts, at_least=0.3)
-        result("kept for an installation", int(size), unit=" bytes")

@@ -76,27 +76,6 @@ def saturday(lanes=10000, rounds=5):
             "select pg_table_size('deliveries') / count(*) from deliveries")), unit=" bytes")
 
 
-# audiences: one event's update to many audiences, to three times one audience, h2load and plain SQL together.
-def audiences(apps=200, rounds=5):
-    with field() as place:
-        everyone = [audience(f"com.example.app{number}", environment)
-                    for number in range(apps) for environment in ("development", "production")]
-        place.open({"large": everyone, "small": everyone[1:2]})
-        ratios = []
-        for number in range(rounds):
-            seconds = []
-            for key, count in (("small", 1), ("large", len(everyone))):
-                began = time.time()
-                place.ask("POST", f"/events/{key}/broadcasts", {"event": "update", "contentState": content(number)})
-                place.settle()
-                seconds.append(float(place.sql("select extract(epoch from max(settled_at)) from deliveries")) - began)
-            small, large = seconds
-            limit = 3 * small + place.h2load(len(everyone)) + plain_sql(place, 1)
-            say(f"round {number + 1}: one audience {small * 1000:.0f} ms, {len(everyone)} {large * 1000:.0f} ms")
-            ratios.append(large / limit)
-        result(f"{len(everyone)} audiences, to the limit", statistics.median(ratios), at_most=1)
-
-
 # sustained: updates one by one at an even rate, from POST to APNs' 200, beside a commit and a round trip.
 def sustained(rate=200, seconds=25, lanes=1000, callers=50):
     with field() as place:

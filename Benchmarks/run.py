@@ -11,11 +11,10 @@ import inspect, json, os, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 os.environ.setdefault("GRANDSTAND", os.path.join(os.path.dirname(sys.path[0]), ".build/release/grandstand"))
-import channels, devices, harness, hostile, lookup, messages, states, throttle, transports
+import devices, harness, lookup, messages, throttle, transports
 
 BENCHMARKS = {one.__name__: one for one in (
-    messages.saturday, messages.audiences, messages.sustained, throttle.throttle, states.states, devices.starts,
-    devices.crowd, devices.registrations, lookup.lookup, channels.channels, hostile.hostile, transports.postgres,
+    messages.saturday, messages.sustained, throttle.throttle, devices.starts, devices.crowd, lookup.lookup,
     transports.http2, transports.simulator)}
 
 

@@ -1,4 +1,4 @@
-# Our HTTP/2 client and PostgreSQL client, and the simulator, beside the usual programs.
+# Our HTTP/2 client and the simulator, beside the usual programs.
 from harness import *
 
 TRANSPORTS = os.path.join(ROOT, ".build/release/TransportBenchmark")
@@ -41,7 +41,7 @@ def http2(requests=100000, rounds=3, of="1x100,1x500,2x1000"):
                     f"https://127.0.0.1:{port}/", requests, {}, "x" * 600, connections, streams, core=0)
                 theirs.append((rate, used / requests * 1e6, megabytes))
                 text, used, megabytes = measured(
-                    TRANSPORTS, "http2", str(port), place.apns["ca"], str(connections), str(streams),
+                    TRANSPORTS, str(port), place.apns["ca"], str(connections), str(streams),
                     str(requests), core=0)
                 found = json.loads(text)
                 # A tenth of the requests warmed up.
@@ -51,22 +51,6 @@ def http2(requests=100000, rounds=3, of="1x100,1x500,2x1000"):
             say(f"{connections} x {streams}: h2load {limit:,.0f} a second, {theirs:.1f} µs of the processor each; "
                 f"ours {rate:,.0f}, {own:.1f} µs, p50 {half:.2f} ms, p99 {most:.2f} ms, {megabytes} MB")
             result(f"our client at {connections} x {streams}, to h2load", rate / limit, at_least=0.4)
-
-
-# postgres: statements a second of our client beside pgbench -S -M prepared, in turn over the same socket.
-def postgres(rounds=3, seconds=5, connections="1,8,16", scale=10):
-    with stage.Cluster() as cluster:
-        cluster.run("pgbench", "-i", "-q", "-s", str(scale), cluster.dsn)
-        for count in connections.split(","):
-            theirs, ours = [], []
-            for _ in range(rounds):
-                text = cluster.run("pgbench", "-S", "-M", "prepared", "-n", "-c", count, "-j", str(min(2, int(count))),
-                                   "-T", str(seconds), cluster.dsn).stdout
-                theirs.append(float(re.search(r"(?m)^tps = ([\d.]+)", text).group(1)))
-                text, *_ = measured(TRANSPORTS, "postgres", cluster.dsn, count, str(seconds), str(scale * 100_000))
-                ours.append(json.loads(text)["count"] / json.loads(text)["seconds"])
-            say(f"{count} connections: pgbench {middle(theirs):,.0f} a second, ours {middle(ours):,.0f}")
-            result(f"our client on {count} connections, to pgbench", middle(ours) / middle(theirs), at_least=0.5)
 
 
 # simulator: broadcasts a second that it answers beside nghttpd, which answers with an empty file, in turn on core 1;

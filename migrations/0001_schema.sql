@@ -18,7 +18,6 @@ create type broadcast_event as enum ('update', 'end');
 create type delivery_state as enum (
     'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'cancelled');
 create type state_outcome as enum ('unchanged', 'quiet', 'update', 'rings', 'end');
-create type lane_kind as enum ('channel', 'crowd');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
 create type start_state as enum ('pending', 'sending', 'accepted', 'rejected', 'unknown');
 create type webhook_state as enum ('enabled', 'disabled');
@@ -397,31 +396,28 @@ create index quota_samples_by_age on quota_samples (step, at);
 
 -- Lanes and broadcasts --------------------------------------------------------------------------------------------------
 
--- The messages of one channel or crowd, in order; newer state supersedes older (the Swift value Lane). Every
--- change of a lane's deliveries happens under the lane's row lock. Written by acceptance, claim and settlement, and by
--- changes of the lane's event and channel.
+-- The messages of one audience, or of a channel without an event, in order; newer state supersedes older (the Swift
+-- value Lane). Every change of a lane's deliveries happens under the lane's row lock. Written by acceptance, claim and
+-- settlement, and by changes of the lane's event and channel.
 create table lanes (
     id bigint generated always as identity primary key,
-    kind lane_kind not null default 'channel',
     bundle_id text not null,
     environment environment not null,
-    -- The attributes of the lane's audience on which the messages depend; a crowd has the attributes of the audience
-    -- whose content it gets.
+    -- The attributes of the lane's audience on which the messages depend.
+    delivery audience_delivery not null default 'channel',
     storage_policy storage_policy not null,
     variant text not null default '',
     priority smallint check (priority in (1, 5, 10)),
-    -- The channel to which the lane sends; null: the channel does not exist yet, or the lane is that of a crowd.
+    -- The channel to which the lane sends; null: the channel does not exist yet, or the audience needs none.
     channel uuid references channels on delete set null,
     -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of a
-    -- message that is under way ends, the lane is found by this message (index deliveries_under_way). shard_due_at
-    -- means the same for a crowd; while the crowd is leased, shard_due_at is the end of the lease.
+    -- message that is under way ends, the lane is found by this message (index deliveries_under_way).
     due_at timestamptz,
-    shard_due_at timestamptz,
     -- The lane's place among the app's lanes (Lane.Rank). 0: an end, or an alert that rings, waits; 1: priority 10; 2:
     -- the rest.
     rank smallint not null default 2,
-    -- For a channel the lease counts only while a message is under way, because the answer does not clear
-    -- these columns.
+    -- The lease counts only while a message to the channel is under way, because the answer does not clear these
+    -- columns.
     leased_by uuid,
     leased_until timestamptz,
     -- The last aps.timestamp given: the next one is greater.
@@ -435,32 +431,32 @@ create table lanes (
     closed_at timestamptz,
     -- The newest accepted content, for apps that start an activity now.
     newest_broadcast uuid,
-    -- The broadcast that has the content of the event's last state; null: there was none, or another lane leads the
-    -- audience. Which alert a state sends depends on it.
+    -- The broadcast that has the content of the event's last state; null: there was none. Which alert a state sends
+    -- depends on it.
     state_broadcast uuid,
     -- Until this time APNs stores the newest message, or devices show the activity that this message ended.
     stored_until timestamptz,
-    -- Of a crowd: its members are the activities of this event and app that show this variant.
-    crowd_event text references events on delete cascade,
-    crowd_app integer,
-    crowd_variant text,
-    foreign key (bundle_id, environment) references app_environments on delete cascade,
-    check (kind = 'crowd' or shard_due_at is null),
-    check (kind = 'channel' or due_at is null)
+    -- The same for the messages to the audience's tokens (view crowds), of which a shard is leased at a time. During the
+    -- lease, tokens_due_at is its end. Tokens that are due later have their own due_at.
+    tokens_due_at timestamptz,
+    tokens_ready_at timestamptz,
+    tokens_timestamp bigint not null default 0,
+    tokens_leased_by uuid,
+    tokens_leased_until timestamptz,
+    foreign key (bundle_id, environment) references app_environments on delete cascade
 )
 -- Each message updates its lane's row twice. So vacuum runs after few changes, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
 create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
-create index lanes_with_shards on lanes (environment, shard_due_at) where shard_due_at is not null;
-create unique index lanes_of_crowds on lanes (crowd_event, crowd_app, crowd_variant) where crowd_event is not null;
+create index lanes_with_tokens on lanes (environment, tokens_due_at) where tokens_due_at is not null;
 create index lanes_by_channel on lanes (channel) where channel is not null;
 -- For the deletion of an app. The condition holds for every lane, but only the deletion repeats it. So no other statement
 -- uses this index: a plan that was made while the table was small would read all of the index to find lanes by ID.
 create index lanes_by_app on lanes (bundle_id, id) where id > 0;
 -- Lanes of audiences that were removed, once their channel is deleted.
-create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null and kind = 'channel';
+create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null;
 
 -- An audience of an event: one app, environment and variant, in the order of the declaration. Written with its event.
 create table audiences (
@@ -534,7 +530,8 @@ create index broadcasts_by_time on broadcasts (accepted_at) where not scheduled;
 create index broadcasts_scheduled on broadcasts (send_at) where scheduled;
 create index broadcasts_scheduled_of_event on broadcasts (event_key, send_at) where scheduled;
 
--- One broadcast's message on one lane (the Swift value LaneMessage); rising IDs are the order of a lane. Written by
+-- One broadcast's message to one channel, or to the tokens of one audience (the Swift value LaneMessage); rising IDs are
+-- the order of a lane. Written by
 -- acceptance, claim and settlement. There is no foreign key to lanes, because it would read the whole table for each
 -- lane that is deleted (forget_deliveries).
 create table deliveries (
@@ -572,8 +569,8 @@ create table deliveries (
     -- Bytes of the content that content_of describes, and bytes of the message's alert; null: none, or not known.
     content_bytes integer,
     alert_bytes integer,
-    -- How far a crowd's message has got (FanOut).
-    fan_out json,
+    -- How far a message to tokens has got (TokenProgress); null: it goes to the channel.
+    tokens json,
     check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null)),
     check ((state = 'sending') = (leased_until is not null))
 )
@@ -663,8 +660,8 @@ create table activities (
     attributes_type text not null,
     state activity_state not null,
     channel_id text,
-    -- The variant of the event's audience that the activity shows. The variant is chosen with the first report, and the
-    -- activity's token is in the crowd of this variant.
+    -- The variant of the event's audience that the activity shows. The variant is chosen with the first report (view
+    -- crowds).
     variant text not null default '',
     update_token bytea check (length(update_token) between 1 and 512),
     registered_at timestamptz,
@@ -674,14 +671,16 @@ create table activities (
     -- suspect, and has no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- The newest message (deliveries.id) of its crowd that the token has; 0: the content before them; -1: the token is
-    -- new. The token gets the crowd's message if this is less, and if due_at is over or null. Without such a message, a
-    -- new token gets the newest content at due_at. Others wait with due_at for the message under way: APNs did not take
-    -- their push (tries: how often), or they rest (0). Written by reports and settlements, and by claims that lock the
-    -- crowd's lane.
+    -- The newest message (deliveries.id) that the token has; 0: the content before them; -1: the token is new. The token
+    -- gets its audience's message if this is less, and if due_at is over or null. Without such a message, a new token
+    -- gets the newest content at due_at. Others wait with due_at for the message under way: APNs did not take their push
+    -- (tries: how often), or they rest (0). Written by reports and settlements, and by claims that lock the audience's
+    -- lane.
     has bigint not null default -1,
     due_at timestamptz,
     tries integer not null default 0,
+    -- The newest message whose alert the token got, or may have got. With other content this alert does not go again.
+    rang bigint not null default 0,
     -- Whether the user allows frequent pushes. If the user does not allow them, then after each push the activity gets
     -- only alerts that ring, until rests_until.
     frequent boolean not null default true,
@@ -783,23 +782,28 @@ create table start_runs (
 create index start_runs_due on start_runs (due_at) where due_at is not null;
 create index start_runs_by_close on start_runs (app, closed_at);
 
--- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience of
--- its variant. If that audience was removed, the crowd belongs to the audience without a variant, or, if there is none,
--- to the first audience. Read by event or by lane only; `offset 0` makes each row a look-up by key, whatever the
--- statistics say.
-create view audience_lanes as
-    select event_key, bundle_id, environment, position, content, lane as audience_lane, lane,
-        delivery = 'channel' as is_lead
-    from audiences
-    union all
-    select c.crowd_event, u.bundle_id, u.environment, u.position, u.content, u.lane, c.id,
-        u.delivery = 'tokens' and u.variant = c.crowd_variant
-    from lanes c
+-- The variants that activities with tokens show, each with the lane of its audience: the audience of that variant or, if
+-- that audience was removed, the audience without a variant or, if there is none, the first audience. That audience's
+-- messages go to these tokens. Read by event or by lane only. The index activities_in_crowds is probed once for each
+-- variant.
+create view crowds as
+    select u.lane, u.event_key, u.bundle_id, u.environment, ae.id as app, v.variant
+    from audiences u join app_environments ae using (bundle_id, environment)
     cross join lateral (
-        select * from audiences
-        where event_key = c.crowd_event and bundle_id = c.bundle_id and environment = c.environment
-        order by variant <> c.crowd_variant, variant <> '', position limit 1) u
-    where c.crowd_event is not null;
+        with recursive shown as (
+            (select variant from activities where app = ae.id and event_key = u.event_key and in_crowd
+            order by app, event_key, variant limit 1)
+            union all
+            select n.variant from shown s cross join lateral (
+                select variant from activities
+                where app = ae.id and event_key = u.event_key and in_crowd and variant > s.variant
+                order by app, event_key, variant limit 1) n
+        )
+        select variant from shown) v
+    where u.lane = (
+        select lane from audiences
+        where event_key = u.event_key and bundle_id = u.bundle_id and environment = u.environment
+        order by variant <> v.variant, variant <> '', position limit 1);
 
 -- An installation's start in a run. Rows of followers are inserted when the run opens, in steps, and by registrations of
 -- those who follow later. Before its push a start becomes `sending`. If the run's lease ends without an answer, it is

@@ -4,7 +4,7 @@ import PackagePlugin
 /// Compiles the texts among a target's files into the program, so that the program needs no other files.
 @main
 struct EmbedFiles: BuildToolPlugin {
-    private static let kinds: Set = ["css", "js", "json", "mustache", "sql", "yaml"]
+    private static let kinds: Set = ["css", "js", "json", "md", "mustache", "sql", "yaml"]
 
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: target.directoryURL.path)

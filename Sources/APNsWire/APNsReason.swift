@@ -1,25 +1,33 @@
-/// Why APNs refused a request. `table` has every known reason with its status and its meaning.
+/// Why APNs refused a request. `table` has every known reason.
 ///
-/// APNs may send new reasons at any time, so this type wraps a text. Known reasons are static members and rows of
-/// `table`. An unknown reason is judged by its status.
+/// APNs may send new reasons at any time, so this type wraps a text. Known reasons are static members with their status
+/// and their meaning. An unknown reason is judged by its status.
 package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The reason in its canonical spelling, which decisions and stored rows use. An unknown reason is exactly as
     /// received.
     package let rawValue: String
     /// The reason as APNs spelled it: for people, the audit log and logs.
     package let text: String
+    /// The documented status; `nil` for an unknown reason.
+    package let status: Int?
+    private let meaning: Meaning?
 
     /// Maps other observed spellings to the canonical one (`Service Unavailable`, `FeatureNotEnabled`;
     /// docs/internals/apns.md C2, C12).
     package init(rawValue: String) {
         let compact = rawValue.filter { $0 != " " }
-        self.rawValue = Self.aliases[compact] ?? (Self.byName[compact] == nil ? rawValue : compact)
+        let known = Self.byName[Self.aliases[compact] ?? compact]
+        self.rawValue = known?.rawValue ?? rawValue
         text = rawValue
+        status = known?.status
+        meaning = known?.meaning
     }
 
-    private init(canonical: String) {
-        rawValue = canonical
-        text = canonical
+    private init(_ name: String, _ status: Int, _ meaning: Meaning) {
+        rawValue = name
+        text = name
+        self.status = status
+        self.meaning = meaning
     }
 
     package var description: String { text }
@@ -47,13 +55,6 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         case unavailable
     }
 
-    /// A reason, its status, and its meaning.
-    package struct Row: Sendable {
-        package let reason: APNsReason
-        package let status: Int
-        package let meaning: Meaning
-    }
-
     /// Whether the provider token itself is refused. Then all other requests with this token are refused, too.
     package var concernsProviderToken: Bool { Self.aboutProviderTokens.contains(self) }
 
@@ -62,12 +63,9 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         tooManyProviderTokenUpdates, unrelatedKeyIdInToken,
     ]
 
-    /// The documented status; `nil` for an unknown reason.
-    package var status: Int? { Self.byName[rawValue]?.status }
-
     /// The meaning of this reason in an answer with this status.
     package func meaning(status: Int) -> Meaning {
-        if let row = Self.byName[rawValue] { return row.meaning }
+        if let meaning { return meaning }
         return switch status {
         case 410: .channelGone
         case 401, 403: .credentials
@@ -79,99 +77,68 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
 }
 
 extension APNsReason {
-    package static let badCertificate = Self(canonical: "BadCertificate")
-    package static let badCertificateEnvironment = Self(canonical: "BadCertificateEnvironment")
-    package static let badChannelId = Self(canonical: "BadChannelId")
-    package static let badCollapseId = Self(canonical: "BadCollapseId")
-    package static let badDeviceToken = Self(canonical: "BadDeviceToken")
-    package static let badEnvironmentKeyInToken = Self(canonical: "BadEnvironmentKeyInToken")
-    package static let badExpirationDate = Self(canonical: "BadExpirationDate")
-    package static let badMessageId = Self(canonical: "BadMessageId")
-    package static let badPath = Self(canonical: "BadPath")
-    package static let badPriority = Self(canonical: "BadPriority")
-    package static let badRequestParams = Self(canonical: "BadRequestParams")
-    package static let badRequestPayload = Self(canonical: "BadRequestPayload")
-    package static let badTopic = Self(canonical: "BadTopic")
-    package static let broadcastFeatureNotEnabled = Self(canonical: "BroadcastFeatureNotEnabled")
-    package static let cannotCreateChannelConfig = Self(canonical: "CannotCreateChannelConfig")
-    package static let channelNotRegistered = Self(canonical: "ChannelNotRegistered")
-    package static let deviceTokenNotForTopic = Self(canonical: "DeviceTokenNotForTopic")
-    package static let duplicateHeaders = Self(canonical: "DuplicateHeaders")
-    package static let expiredProviderToken = Self(canonical: "ExpiredProviderToken")
-    package static let expiredToken = Self(canonical: "ExpiredToken")
-    package static let forbidden = Self(canonical: "Forbidden")
-    package static let idleTimeout = Self(canonical: "IdleTimeout")
-    package static let internalServerError = Self(canonical: "InternalServerError")
-    package static let invalidProviderToken = Self(canonical: "InvalidProviderToken")
-    package static let invalidPushType = Self(canonical: "InvalidPushType")
-    package static let methodNotAllowed = Self(canonical: "MethodNotAllowed")
-    package static let missingChannelId = Self(canonical: "MissingChannelId")
-    package static let missingChannelQueueSize = Self(canonical: "MissingChannelQueueSize")
-    package static let missingDeviceToken = Self(canonical: "MissingDeviceToken")
-    package static let missingProviderToken = Self(canonical: "MissingProviderToken")
-    package static let missingPushType = Self(canonical: "MissingPushType")
-    package static let missingTopic = Self(canonical: "MissingTopic")
-    package static let payloadEmpty = Self(canonical: "PayloadEmpty")
-    package static let payloadTooLarge = Self(canonical: "PayloadTooLarge")
-    package static let serviceUnavailable = Self(canonical: "ServiceUnavailable")
-    package static let shutdown = Self(canonical: "Shutdown")
-    package static let tooManyProviderTokenUpdates = Self(canonical: "TooManyProviderTokenUpdates")
-    package static let tooManyRequests = Self(canonical: "TooManyRequests")
-    package static let topicDisallowed = Self(canonical: "TopicDisallowed")
-    package static let topicMismatch = Self(canonical: "TopicMismatch")
-    package static let unregistered = Self(canonical: "Unregistered")
-    package static let unrelatedKeyIdInToken = Self(canonical: "UnrelatedKeyIdInToken")
+    package static let badChannelId = Self("BadChannelId", 400, .channelGone)
+    package static let badCollapseId = Self("BadCollapseId", 400, .badRequest)
+    package static let badDeviceToken = Self("BadDeviceToken", 400, .badRequest)
+    package static let badExpirationDate = Self("BadExpirationDate", 400, .badRequest)
+    package static let badMessageId = Self("BadMessageId", 400, .badRequest)
+    package static let badPriority = Self("BadPriority", 400, .badRequest)
+    package static let badRequestParams = Self("BadRequestParams", 400, .badRequest)
+    package static let badRequestPayload = Self("BadRequestPayload", 400, .badRequest)
+    package static let badTopic = Self("BadTopic", 400, .configuration)
+    package static let broadcastFeatureNotEnabled = Self("BroadcastFeatureNotEnabled", 400, .configuration)
+    package static let cannotCreateChannelConfig = Self("CannotCreateChannelConfig", 400, .quota)
+    package static let channelNotRegistered = Self("ChannelNotRegistered", 400, .channelGone)
+    package static let deviceTokenNotForTopic = Self("DeviceTokenNotForTopic", 400, .badRequest)
+    package static let duplicateHeaders = Self("DuplicateHeaders", 400, .badRequest)
+    package static let idleTimeout = Self("IdleTimeout", 400, .unavailable)
+    package static let invalidPushType = Self("InvalidPushType", 400, .badRequest)
+    package static let missingChannelId = Self("MissingChannelId", 400, .badRequest)
+    package static let missingChannelQueueSize = Self("MissingChannelQueueSize", 400, .badRequest)
+    package static let missingDeviceToken = Self("MissingDeviceToken", 400, .badRequest)
+    package static let missingPushType = Self("MissingPushType", 400, .badRequest)
+    package static let missingTopic = Self("MissingTopic", 400, .badRequest)
+    package static let payloadEmpty = Self("PayloadEmpty", 400, .badRequest)
+    package static let topicDisallowed = Self("TopicDisallowed", 400, .configuration)
+    package static let badCertificate = Self("BadCertificate", 403, .credentials)
+    package static let badCertificateEnvironment = Self("BadCertificateEnvironment", 403, .credentials)
+    package static let badEnvironmentKeyInToken = Self("BadEnvironmentKeyInToken", 403, .credentials)
+    package static let expiredProviderToken = Self("ExpiredProviderToken", 403, .credentials)
+    package static let forbidden = Self("Forbidden", 403, .credentials)
+    package static let invalidProviderToken = Self("InvalidProviderToken", 403, .credentials)
+    package static let missingProviderToken = Self("MissingProviderToken", 403, .credentials)
+    package static let topicMismatch = Self("TopicMismatch", 403, .configuration)
+    package static let unrelatedKeyIdInToken = Self("UnrelatedKeyIdInToken", 403, .credentials)
+    package static let badPath = Self("BadPath", 404, .badRequest)
+    package static let methodNotAllowed = Self("MethodNotAllowed", 405, .badRequest)
+    package static let expiredToken = Self("ExpiredToken", 410, .channelGone)
+    package static let unregistered = Self("Unregistered", 410, .channelGone)
+    package static let payloadTooLarge = Self("PayloadTooLarge", 413, .badRequest)
+    package static let tooManyProviderTokenUpdates = Self("TooManyProviderTokenUpdates", 429, .credentials)
+    package static let tooManyRequests = Self("TooManyRequests", 429, .throttled)
+    package static let internalServerError = Self("InternalServerError", 500, .unavailable)
+    package static let serviceUnavailable = Self("ServiceUnavailable", 503, .unavailable)
+    package static let shutdown = Self("Shutdown", 503, .unavailable)
 
     /// Every known reason: of the management and broadcast paths (docs/internals/apns.md 2.5), and of device pushes
     /// (3.3).
-    package static let table: [Row] = [
-        Row(reason: badChannelId, status: 400, meaning: .channelGone),
-        Row(reason: badCollapseId, status: 400, meaning: .badRequest),
-        Row(reason: badDeviceToken, status: 400, meaning: .badRequest),
-        Row(reason: badExpirationDate, status: 400, meaning: .badRequest),
-        Row(reason: badMessageId, status: 400, meaning: .badRequest),
-        Row(reason: badPriority, status: 400, meaning: .badRequest),
-        Row(reason: badRequestParams, status: 400, meaning: .badRequest),
-        Row(reason: badRequestPayload, status: 400, meaning: .badRequest),
-        Row(reason: badTopic, status: 400, meaning: .configuration),
-        Row(reason: broadcastFeatureNotEnabled, status: 400, meaning: .configuration),
-        Row(reason: cannotCreateChannelConfig, status: 400, meaning: .quota),
-        Row(reason: channelNotRegistered, status: 400, meaning: .channelGone),
-        Row(reason: deviceTokenNotForTopic, status: 400, meaning: .badRequest),
-        Row(reason: duplicateHeaders, status: 400, meaning: .badRequest),
-        Row(reason: idleTimeout, status: 400, meaning: .unavailable),
-        Row(reason: invalidPushType, status: 400, meaning: .badRequest),
-        Row(reason: missingChannelId, status: 400, meaning: .badRequest),
-        Row(reason: missingChannelQueueSize, status: 400, meaning: .badRequest),
-        Row(reason: missingDeviceToken, status: 400, meaning: .badRequest),
-        Row(reason: missingPushType, status: 400, meaning: .badRequest),
-        Row(reason: missingTopic, status: 400, meaning: .badRequest),
-        Row(reason: payloadEmpty, status: 400, meaning: .badRequest),
-        Row(reason: topicDisallowed, status: 400, meaning: .configuration),
-        Row(reason: badCertificate, status: 403, meaning: .credentials),
-        Row(reason: badCertificateEnvironment, status: 403, meaning: .credentials),
-        Row(reason: badEnvironmentKeyInToken, status: 403, meaning: .credentials),
-        Row(reason: expiredProviderToken, status: 403, meaning: .credentials),
-        Row(reason: forbidden, status: 403, meaning: .credentials),
-        Row(reason: invalidProviderToken, status: 403, meaning: .credentials),
-        Row(reason: missingProviderToken, status: 403, meaning: .credentials),
-        Row(reason: topicMismatch, status: 403, meaning: .configuration),
-        Row(reason: unrelatedKeyIdInToken, status: 403, meaning: .credentials),
-        Row(reason: badPath, status: 404, meaning: .badRequest),
-        Row(reason: methodNotAllowed, status: 405, meaning: .badRequest),
-        Row(reason: expiredToken, status: 410, meaning: .channelGone),
-        Row(reason: unregistered, status: 410, meaning: .channelGone),
-        Row(reason: payloadTooLarge, status: 413, meaning: .badRequest),
-        Row(reason: tooManyProviderTokenUpdates, status: 429, meaning: .credentials),
-        Row(reason: tooManyRequests, status: 429, meaning: .throttled),
-        Row(reason: internalServerError, status: 500, meaning: .unavailable),
-        Row(reason: serviceUnavailable, status: 503, meaning: .unavailable),
-        Row(reason: shutdown, status: 503, meaning: .unavailable),
+    package static let table = [
+        badChannelId, badCollapseId, badDeviceToken, badExpirationDate, badMessageId,
+        badPriority, badRequestParams, badRequestPayload, badTopic,
+        broadcastFeatureNotEnabled, cannotCreateChannelConfig, channelNotRegistered,
+        deviceTokenNotForTopic, duplicateHeaders, idleTimeout, invalidPushType,
+        missingChannelId, missingChannelQueueSize, missingDeviceToken, missingPushType,
+        missingTopic, payloadEmpty, topicDisallowed, badCertificate,
+        badCertificateEnvironment, badEnvironmentKeyInToken, expiredProviderToken,
+        forbidden, invalidProviderToken, missingProviderToken, topicMismatch,
+        unrelatedKeyIdInToken, badPath, methodNotAllowed, expiredToken, unregistered,
+        payloadTooLarge, tooManyProviderTokenUpdates, tooManyRequests, internalServerError,
+        serviceUnavailable, shutdown,
     ]
 
-    private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.reason.rawValue, $0) })
+    private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.rawValue, $0) })
 
-    /// Other spellings of reasons in the table.
+    /// Other spellings of known reasons.
     private static let aliases = [
         "FeatureNotEnabled": "BroadcastFeatureNotEnabled",
         "BadEnvironmentKeyIdInToken": "BadEnvironmentKeyInToken",

@@ -1,7 +1,8 @@
 #include <libpq-fe.h>
+// For Postgres, which uses the system's functions only through this module.
+#include <poll.h>
 
 #ifdef __linux__
-// For waiting on libpq's sockets. Swift's Glibc module does not include these headers.
+// For waiting on libpq's sockets. Swift's Glibc module does not include this header.
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #endif

@@ -44,15 +44,12 @@ extension ClusterLayout {
 
     /// The major version of PostgreSQL that created the data; nil: there are no data.
     ///
-    /// - Throws: if the folder for the data has other files, or cannot be read.
+    /// - Throws: if the folder for the data has other files.
     func version() throws(PostgresClusterError) -> String? {
         let version = try? String(contentsOfFile: "\(data)/PG_VERSION", encoding: .utf8)
         if let version = version?.split(separator: "\n").first { return String(version) }
-        guard FileManager.default.fileExists(atPath: data) else { return nil }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: data) else {
-            throw .unusable(data, "it exists but cannot be read; check its permissions")
-        }
-        if names.isEmpty { return nil }
+        let names = try? FileManager.default.contentsOfDirectory(atPath: data)
+        guard names?.isEmpty == false else { return nil }
         throw .unusable(data, "it contains files that are not PostgreSQL's; choose another GRANDSTAND_DATA_DIR")
     }
 

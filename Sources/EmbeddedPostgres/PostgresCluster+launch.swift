@@ -21,11 +21,7 @@ extension PostgresCluster {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: layout.socketFolder)) ?? [] {
             unlink("\(layout.socketFolder)/\(name)")
         }
-        let server = try await serve(cluster)
-        logger.debug(
-            "embedded PostgreSQL started",
-            metadata: ["directory": "\(layout.directory)", "sockets": "\(layout.socketFolder)"])
-        return server
+        return try await serve(cluster)
     }
 
     /// The first start: runs `initdb` and creates the database in a temporary folder, which gets its final name when

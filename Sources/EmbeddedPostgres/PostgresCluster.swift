@@ -1,4 +1,3 @@
-internal import Foundation
 package import Logging
 internal import Synchronization
 
@@ -69,11 +68,8 @@ package final class PostgresCluster: Sendable {
     /// Stops the server, and waits until it has ended. Open sessions end; committed transactions are on disk. This
     /// function may be called again.
     package func stop() async {
-        let turn = afterLast { [logger] server in
-            guard let server else { return nil }
-            await server.stop()
-            let directory = server.cluster.layout.directory
-            logger.debug("embedded PostgreSQL stopped", metadata: ["directory": "\(directory)"])
+        let turn = afterLast { server in
+            await server?.stop()
             return nil
         }
         _ = try? await turn.value

@@ -48,19 +48,14 @@ struct Programs: Sendable, Equatable {
                     + "`apt-get install postgresql` or `brew install postgresql`, or set DATABASE_URL")
         }
         guard let version else { return first }
-        var others: [String] = []
         for programs in found {
             let run = try? await programs.run("postgres", ["--version"])
-            guard let other = run.flatMap({ majorVersion(in: $0.output) }) else { continue }
-            if other == version { return programs }
-            if !others.contains(other) { others.append(other) }
+            if run.flatMap({ majorVersion(in: $0.output) }) == version { return programs }
         }
-        let versions = others.isEmpty ? "none" : others.joined(separator: ", ")
         let (debian, homebrew) = ("postgresql-\(version)", "postgresql@\(version)")
         throw PostgresClusterError(
-            description: "\(data) was made by PostgreSQL \(version), whose programs are not installed "
-                + "(found: \(versions)): install them (`apt-get install \(debian)` or `brew install \(homebrew)`), "
-                + "or choose another GRANDSTAND_DATA_DIR")
+            description: "\(data) was made by PostgreSQL \(version), whose programs are not installed: install them "
+                + "(`apt-get install \(debian)` or `brew install \(homebrew)`), or choose another GRANDSTAND_DATA_DIR")
     }
 
     /// "postgres (PostgreSQL) 15.6 (Debian 15.6-1)" → "15"; "… 18beta1" → "18".

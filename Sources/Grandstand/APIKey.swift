@@ -3,7 +3,7 @@ package import GrandstandContract
 
 /// A caller's API key, with its scopes and apps as sets, because every request is checked against them. Requests see a
 /// key as `Contract.Key`.
-package struct APIKey: Sendable, Hashable {
+package struct APIKey: Reaching, Sendable, Hashable {
     package var id: UUID
     package var name: String
     package var scopes: Set<Contract.Scope>
@@ -25,6 +25,9 @@ package struct APIKey: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.replacedBy = replacedBy
     }
+
+    /// The key as actor in the audit log.
+    package var actor: AuditActor { .key(id: id, name: name) }
 
     package func isExpired(at now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
 

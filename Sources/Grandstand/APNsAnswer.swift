@@ -10,8 +10,8 @@ package enum APNsAnswer<Value: Sendable>: Sendable {
     case unanswered(String)
     /// APNs never received the call: there was no connection or no free stream. The call may be repeated.
     case unsent(String)
-    /// The server did not try the call, because a key file or an endpoint is missing on this server. This case says
-    /// nothing about APNs.
+    /// This server did not try the call: a key file or an endpoint is missing, a lease ended, or a message expired. This
+    /// case says nothing about APNs.
     case withheld(String)
 }
 

@@ -25,16 +25,34 @@ package struct AudienceSelector: Sendable, Hashable {
             && (id.variant == other.variant || id.variant == nil && !isExact)
     }
 
-    /// The error text for this selector when it matches no audience of the event.
-    ///
-    /// - Parameter ids: the audiences of the event.
-    package func objection(among ids: some Sequence<Audience.ID>) -> String {
+    fileprivate func objection(among ids: some Sequence<Audience.ID>) -> String {
         let place = "\(id.bundleID) in \(id.environment.rawValue)"
         let variants = ids.filter { $0.bundleID == id.bundleID && $0.environment == id.environment }.map(\.variant)
         guard let variant = id.variant, !variants.isEmpty else { return "The event has no audience \(place)." }
         let known = variants.compactMap { $0?.rawValue }.sorted()
         return "The event has no variant \(variant) of \(place); it has "
             + (known.isEmpty ? "none there." : "\(known.joined(separator: ", ")).")
+    }
+}
+
+extension [AudienceSelector] {
+    /// The faults of selectors that match no audience of the event.
+    ///
+    /// - Parameters:
+    ///   - ids: the audiences of the event.
+    ///   - pointer: the place of the selectors in the request.
+    package func faults(among ids: some Collection<Audience.ID>, at pointer: String = "/audiences") -> [FieldError] {
+        enumerated().filter { !ids.contains(where: $0.element.matches) }.map { index, selector in
+            FieldError(pointer: "\(pointer)/\(index)", detail: selector.objection(among: ids))
+        }
+    }
+
+    /// - Throws: `invalid-request` if a selector matches no audience of the event.
+    package func require(among ids: some Collection<Audience.ID>) throws(Problem) {
+        let faults = faults(among: ids)
+        guard faults.isEmpty else {
+            throw Problem(.invalidRequest, "The event does not have some of these audiences.", errors: faults)
+        }
     }
 }
 

@@ -6,8 +6,6 @@ package enum AuditActor: Sendable, Hashable {
     case commandLine
     case server
 
-    package init(_ key: APIKey) { self = .key(id: key.id, name: key.name) }
-
     /// The actor as text. The audit log shows this text, and filters by it.
     package var text: String {
         switch self {

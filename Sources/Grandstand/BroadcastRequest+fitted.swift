@@ -27,9 +27,8 @@ extension BroadcastRequest {
     }
 
     private func isTooLong(_ timestamp: Int) -> Bool {
-        let content = content
         return ([nil] + byVariant.keys.map(Variant.init(rawValue:))).contains { variant in
-            let payload = content.payload(for: variant)
+            let payload = payload(for: variant)
             let texts = (payload.contentState?.count ?? 0) + (payload.alert?.count ?? 0)
             // Few messages are near the limit, and only their bodies are made.
             return texts > APNsLimits.broadcastPayload - 512
@@ -38,8 +37,8 @@ extension BroadcastRequest {
     }
 
     private static func plain(_ json: RawJSON?) -> RawJSON? {
-        json.map { RawJSON(unchecked: JSONScanner.withoutUnicodeEscapes(Array($0.bytes))) }
+        json.map { RawJSON(unchecked: JSONParser.withoutUnicodeEscapes(Array($0.bytes))) }
     }
 
-    private static func plain(_ json: [UInt8]?) -> [UInt8]? { json.map(JSONScanner.withoutUnicodeEscapes) }
+    private static func plain(_ json: [UInt8]?) -> [UInt8]? { json.map(JSONParser.withoutUnicodeEscapes) }
 }

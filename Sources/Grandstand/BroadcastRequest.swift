@@ -36,7 +36,14 @@ package struct BroadcastRequest: Sendable, Hashable {
         self.audiences = audiences
     }
 
-    package var content: BroadcastContent { BroadcastContent(payload, byVariant: byVariant) }
+    /// The payload with the parts that a variant gets instead.
+    package func payload(for variant: Variant?) -> BroadcastPayload {
+        guard let own = variant.flatMap({ byVariant[$0.rawValue] }) else { return payload }
+        var payload = payload
+        payload.contentState = own.contentState.map { Array($0.bytes) } ?? payload.contentState
+        payload.alert = own.alert.map { Array($0.bytes) } ?? payload.alert
+        return payload
+    }
 }
 
 extension Contract.BroadcastState {
@@ -63,13 +70,13 @@ extension Contract.DeliveryState {
 }
 
 extension Contract.TokenCounts {
-    /// The outcomes of a message to a crowd, as numbers of tokens.
+    /// The outcomes of a message to tokens.
     ///
     /// - Parameter state: the state of the message. If it is final, tokens that were not reached do not get the message.
-    package init(_ fanOut: FanOut, _ state: Contract.DeliveryState) {
+    package init(_ progress: TokenProgress, _ state: Contract.DeliveryState) {
         self.init(
-            total: fanOut.total, accepted: fanOut.accepted, rejected: fanOut.rejected, gone: fanOut.gone,
-            expired: fanOut.expired + (state == .expired ? fanOut.pending : 0),
-            pending: state.isSettled ? 0 : fanOut.pending)
+            total: progress.total, accepted: progress.accepted, rejected: progress.rejected, gone: progress.gone,
+            expired: progress.expired + (state == .expired ? progress.pending : 0),
+            pending: state.isSettled ? 0 : progress.pending)
     }
 }

@@ -8,12 +8,3 @@ package struct Credentials: Sendable, Hashable {
         self.keyID = keyID
     }
 }
-
-/// Whether the key file of an app's environment can sign, and whether APNs accepts its tokens.
-package enum KeyFileState: Sendable, Hashable {
-    case ok
-    case missing
-    case unreadable
-    /// The file can sign, but APNs refuses its provider tokens.
-    case refused(KeyRefusal)
-}

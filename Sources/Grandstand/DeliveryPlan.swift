@@ -1,46 +1,29 @@
-package import APNsWire
+internal import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 internal import JSON
 
 /// The deliveries of an accepted broadcast. Pure: it depends only on the request, its audiences and the time.
 package struct DeliveryPlan: Sendable, Equatable {
-    /// The message to one audience, as the audience's channel gets it. `item(_:on:)` makes the form for a crowd of
-    /// tokens from it.
+    /// Who gets one message: an audience's channel or, after `spread`, its tokens.
     package struct Item: Sendable, Equatable {
-        package var audience: Audience
-        /// The payload for the audience's variant.
-        package var payload: BroadcastPayload
-        package var priority: APNsPriority
-        /// The priority if the message is sent without its alert.
-        package var plainPriority: APNsPriority
-        /// When the alert becomes too old. After that the content is sent without the alert. `nil`: there is no alert.
-        package var ringsUntil: Date?
-        /// The `apns-expiration` header.
-        package var apnsExpiration: Int
+        package let audience: Audience
         /// The message's lane, as `spread` was told it.
         package internal(set) var place = 0
-        /// Why the lane cannot take the message.
+        package internal(set) var kind = Contract.DeliveryKind.channel
+        /// Why the tokens cannot get the message.
         package internal(set) var refusal: Problem?
     }
 
-    package var content: BroadcastContent
-    /// The priority of the general message, for an audience without its own priority.
-    package var priority: APNsPriority { priority(of: payload, for: nil) }
-    /// The priority in the organiser's request.
-    private let asked: APNsPriority?
-    /// The event's default priority.
-    private let ofEvent: APNsPriority?
+    package let request: BroadcastRequest
     /// When the server stops trying to send the message.
-    package var expiresAt: Date
+    package let expiresAt: Date
     private let expiration: Expiration
     /// When alerts become too old to be sent.
     private let alertsRingUntil: Date
     package internal(set) var items: [Item] = []
     /// Warnings for the organiser of the accepted broadcast.
     package var warnings: [String]
-
-    /// The general payload, for audiences without their own.
-    package var payload: BroadcastPayload { content.payload }
 
     /// Seconds after which an alert is too old, by default.
     package static let alertFreshness: TimeInterval = 900
@@ -75,60 +58,56 @@ package struct DeliveryPlan: Sendable, Equatable {
                 .expirationNotAllowed, objection, errors: [FieldError(pointer: "/apnsExpiration", detail: objection)])
         }
 
-        let content = request.content
-        try Self.refuseTooLarge(content.payload, nil, now: now)
-        let overridden = content.byVariant.isEmpty ? [] : Self.overridden(content, chosen)
+        try Self.refuseTooLarge(request.payload, nil, now: now)
+        let overridden = request.byVariant.isEmpty ? [] : Self.overridden(request, chosen)
         for variant in overridden {
-            try Self.refuseTooLarge(content.payload(for: variant), variant, now: now)
+            try Self.refuseTooLarge(request.payload(for: variant), variant, now: now)
         }
 
-        self.content = content
+        self.request = request
         self.expiration = expiration
-        asked = request.priority
-        ofEvent = request.eventPriority
         let expiresAt = expiration.deadline(now: now)
         self.expiresAt = expiresAt
         alertsRingUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
-        warnings = Self.warnings(for: content, overridden)
-        items = chosen.map { item(for: $0, expiration.header(for: $0.storagePolicy, now: now)) }
+        warnings = Self.warnings(for: request, overridden)
+        items = chosen.map { Item(audience: $0) }
     }
 
     /// The variants that have their own content or alert and belong to one of these audiences, sorted by name.
-    private static func overridden(_ content: BroadcastContent, _ audiences: [Audience]) -> [Variant] {
-        Set(audiences.lazy.compactMap(\.variant)).filter { content.byVariant[$0.rawValue] != nil }.sorted()
+    private static func overridden(_ request: BroadcastRequest, _ audiences: [Audience]) -> [Variant] {
+        Set(audiences.lazy.compactMap(\.variant)).filter { request.byVariant[$0.rawValue] != nil }.sorted()
     }
 
-    private func item(for audience: Audience, _ apnsExpiration: Int) -> Item {
-        let payload = content.payload(for: audience.variant)
-        let plain: APNsPriority = payload.event == .end ? .immediate : .powerAware
-        return Item(
-            audience: audience, payload: payload, priority: priority(of: payload, for: audience),
-            plainPriority: asked ?? audience.priority ?? ofEvent ?? plain,
-            ringsUntil: payload.alert == nil ? nil : alertsRingUntil, apnsExpiration: apnsExpiration)
-    }
-
-    private func priority(of payload: BroadcastPayload, for audience: Audience?) -> APNsPriority {
-        asked ?? audience?.priority ?? ofEvent
-            ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
-    }
-
-    /// The message to an audience on a lane of this kind. A message to a crowd gets the `apns-expiration` for
-    /// `mostRecentMessageStored`, because APNs stores the newest message to a token for an offline device.
-    package func item(_ item: Item, on kind: Lane.Kind) -> Item {
-        guard kind.isCrowd else { return item }
-        return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
-    }
-
-    /// Puts each message on the lanes of its audience.
+    /// A message of the broadcast `id`, as its lane accepts it. It gets its own request ID then.
     ///
-    /// - Parameter lanes: the lanes of an audience, each with a number of the caller's choice.
-    package mutating func spread(over lanes: (Audience.ID) -> [(place: Int, kind: Lane.Kind)]) {
-        let plan = self
+    /// A message to tokens gets the `apns-expiration` for `mostRecentMessageStored`, because APNs stores the newest message
+    /// to a token for an offline device.
+    package func message(of id: UUID, to item: Item) -> LaneMessage {
+        let (audience, isForTokens) = (item.audience, item.kind == .tokens)
+        let payload = request.payload(for: audience.variant)
+        let (isEnd, rings) = (payload.event == .end, payload.alert != nil)
+        let given = request.priority ?? audience.priority ?? request.eventPriority
+        let plain: APNsPriority = isEnd ? .immediate : .powerAware
+        let policy = isForTokens ? .mostRecentMessageStored : audience.storagePolicy
+        return LaneMessage(
+            broadcast: id, isEnd: isEnd, dismissalDate: payload.dismissalDate,
+            priority: given ?? (rings ? .immediate : plain), plainPriority: given ?? plain, alerting: rings,
+            ringsUntil: rings ? alertsRingUntil : nil, apnsExpiration: expiration.header(for: policy, until: expiresAt),
+            expiresAt: expiresAt, requestID: id, hasContent: payload.contentState != nil,
+            contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
+            alertBytes: payload.alert?.count, tokens: isForTokens ? TokenProgress() : nil)
+    }
+
+    /// Puts each message on the lane of its audience, once for its channel and once for its tokens, if it has them.
+    ///
+    /// - Parameter lane: the lane of an audience, as a number of the caller's choice, and who gets its messages.
+    package mutating func spread(over lane: (Audience.ID) -> (place: Int, kinds: [Contract.DeliveryKind])) {
         items = items.flatMap { item in
-            lanes(item.audience.id).map { place, kind in
-                var message = plan.item(item, on: kind)
-                (message.place, message.refusal) = (place, plan.refusal(by: kind, of: item))
-                return message
+            let (place, kinds) = lane(item.audience.id)
+            return kinds.map { kind in
+                Item(
+                    audience: item.audience, place: place, kind: kind,
+                    refusal: kind == .tokens ? refusal(ofTokensOf: item.audience) : nil)
             }
         }
     }
@@ -153,14 +132,12 @@ package struct DeliveryPlan: Sendable, Equatable {
                 + "which channels use the places.")
     }
 
-    /// Checks the size limit of this kind of lane. A token's limit is lower than a channel's.
+    /// Checks the size limit of a message to tokens, which is lower than that of a message to a channel.
     ///
     /// - Returns: `payload-too-large`; `nil`: the size is allowed.
-    package func refusal(by kind: Lane.Kind, of item: Item) -> Problem? {
-        // For channels the limit was checked when the broadcast was planned.
-        guard kind.isCrowd else { return nil }
-        let (limit, audience) = (kind.bodyLimit, item.audience)
-        let size = item.payload.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
+    private func refusal(ofTokensOf audience: Audience) -> Problem? {
+        let limit = Contract.DeliveryKind.tokens.bodyLimit
+        let size = request.payload(for: audience.variant).body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
         guard size > limit else { return nil }
         return Problem(
             .payloadTooLarge,
@@ -170,9 +147,9 @@ package struct DeliveryPlan: Sendable, Equatable {
             members: [.size(size), .limit(limit)])
     }
 
-    /// Warnings for an accepted broadcast that is too large for some crowds.
+    /// Warnings for an accepted broadcast that is too large for some tokens.
     package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
-        // Several crowds of one app and environment may give the same text. It is reported once.
+        // Several audiences of one app and environment may give the same text. It is reported once.
         var said: [String] = []
         for refusal in refusals {
             let words = "This does not reach some activities: \(refusal.detail)"
@@ -185,18 +162,10 @@ package struct DeliveryPlan: Sendable, Equatable {
         _ selectors: [AudienceSelector]?, from audiences: [Audience]
     ) throws(Problem) -> [Audience] {
         guard let selectors else { return audiences }
+        try selectors.require(among: audiences.map(\.id))
         var chosen: [Audience] = []
-        var errors: [FieldError] = []
-        for (index, selector) in selectors.enumerated() {
-            let named = audiences.filter { selector.matches($0.id) }
-            for audience in named where !chosen.contains(audience) { chosen.append(audience) }
-            guard named.isEmpty else { continue }
-            errors.append(
-                FieldError(
-                    pointer: "/audiences/\(index)", detail: selector.objection(among: audiences.lazy.map(\.id))))
-        }
-        guard errors.isEmpty else {
-            throw Problem(.invalidRequest, "The event does not have some of these audiences.", errors: errors)
+        for selector in selectors {
+            chosen += audiences.filter { selector.matches($0.id) && !chosen.contains($0) }
         }
         return chosen
     }
@@ -233,9 +202,9 @@ package struct DeliveryPlan: Sendable, Equatable {
     }
 
     /// At most one warning for all contents that are too long.
-    private static func warnings(for content: BroadcastContent, _ variants: [Variant]) -> [String] {
-        let ofVariants = variants.map { (Optional($0), content.byVariant[$0.rawValue]?.contentState?.bytes.count) }
-        let sizes = [(nil, content.payload.contentState?.count)] + ofVariants
+    private static func warnings(for request: BroadcastRequest, _ variants: [Variant]) -> [String] {
+        let ofVariants = variants.map { (Optional($0), request.byVariant[$0.rawValue]?.contentState?.bytes.count) }
+        let sizes = [(nil, request.payload.contentState?.count)] + ofVariants
         let long = sizes.compactMap { variant, size -> String? in
             guard let size, size > APNsLimits.activityData else { return nil }
             return "\(size) bytes\(of(variant))"

@@ -14,11 +14,6 @@ package enum Expiration: Sendable, Hashable {
     case header(Int)
 
     /// The header's value for a channel with `policy`.
-    package func header(for policy: StoragePolicy, now: Date) -> Int {
-        header(for: policy, until: deadline(now: now))
-    }
-
-    /// The header's value for a message that was accepted earlier.
     ///
     /// - Parameter deadline: when the server stops trying to send the message.
     package func header(for policy: StoragePolicy, until deadline: Date) -> Int {

@@ -1,19 +1,10 @@
 package import FoundationEssentials
+package import GrandstandContract
 
 /// A forecast of how many channels an app will have: the present ones until they close, and those of coming events.
-package struct Forecast: Sendable, Hashable {
-    /// The most channels at the same time from now on.
-    package var peak: Int
-    package var peakAt: Date
-    /// The first moment at which the limit would be exceeded; `nil`: never.
-    package var exceedsAt: Date?
+package typealias Forecast = Contract.Forecast
 
-    package init(peak: Int, peakAt: Date, exceedsAt: Date?) {
-        self.peak = peak
-        self.peakAt = peakAt
-        self.exceedsAt = exceedsAt
-    }
-
+extension Contract.Forecast {
     /// A channel with a place at Apple, or one that will take a place.
     package struct Span: Sendable, Hashable {
         /// When a channel that has no place yet takes one.
@@ -62,16 +53,11 @@ package struct Forecast: Sendable, Hashable {
     /// - Parameter spans: one for each present channel and one for each future channel.
     package init(spans: [Span], limit: Int, now: Date) {
         let (held, changes) = Self.changes(spans: spans, limit: limit, now: now)
+        self.init(peak: held, peakAt: now, exceedsAt: held > limit ? now : nil)
         var count = held
-        peak = held
-        peakAt = now
-        exceedsAt = held > limit ? now : nil
         for change in changes {
             count += change.by
-            if count > peak {
-                peak = count
-                peakAt = change.at
-            }
+            if count > peak { (peak, peakAt) = (count, change.at) }
             if count > limit, exceedsAt == nil { exceedsAt = change.at }
         }
     }

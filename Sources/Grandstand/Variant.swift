@@ -16,5 +16,28 @@ package struct Variant: RawRepresentable, Decodable, Sendable, Hashable, Compara
 
     package var description: String { rawValue }
 
+    /// Refuses variants that no audience of the event has.
+    ///
+    /// - Parameters:
+    ///   - names: the names in `byVariant`.
+    ///   - ids: all audiences of the event, including those that have ended.
+    /// - Throws: `invalid-request` with a list of the event's variants.
+    package static func require(
+        _ names: some Collection<String>, among ids: some Sequence<Audience.ID>
+    ) throws(Problem) {
+        guard !names.isEmpty else { return }
+        let known = Set(ids.compactMap(\.variant?.rawValue))
+        let unknown = names.filter { !known.contains($0) }.sorted()
+        guard !unknown.isEmpty else { return }
+        let words =
+            known.isEmpty
+            ? "no audience of it has a variant" : "it has \(known.sorted().joined(separator: ", "))"
+        throw Problem(
+            .invalidRequest, "The event does not have some of these variants.",
+            errors: unknown.map {
+                FieldError(pointer: "/byVariant/\($0)", detail: "The event has no variant \($0); \(words).")
+            })
+    }
+
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -17,7 +17,8 @@ extension GrandstandClient {
         while true {
             let left = policy.deadline - (time.uptime() - began)
             request.timeout = max(RetryPolicy.shortest, min(request.timeout, left))
-            let result = await attempt(request)
+            let result: Result<Answer, any Error>
+            do { result = .success(try await transport.open(request)) } catch { result = .failure(error) }
             made += 1
             try Task.checkCancellation()
             let outcome: RetryPolicy.Outcome
@@ -40,14 +41,6 @@ extension GrandstandClient {
                 return try result.get()
             }
             try await time.sleep(wait)
-        }
-    }
-
-    private func attempt(_ request: Request) async -> Result<Answer, any Error> {
-        do {
-            return .success(try await transport.open(request))
-        } catch {
-            return .failure(error)
         }
     }
 }

@@ -1,6 +1,5 @@
 public import Foundation
 @_exported public import GrandstandContract
-internal import JSON
 
 /// A client of Grandstand's HTTP API, for apps and for servers.
 ///
@@ -64,30 +63,6 @@ public struct GrandstandClient: Sendable {
         try await exchange(request(call), as: retry) { call.isAnswer($0) }
     }
 
-    /// Makes a request once and returns its answer, whatever its status. For requests without a `Call`.
-    ///
-    /// - Parameters:
-    ///   - path: begins with `/`; its parts must be percent-encoded.
-    ///   - json: the body's JSON text, sent as it is.
-    ///   - headers: further header fields, e.g. `If-Match`.
-    /// - Throws: `URLError` if there is no answer.
-    public func send(
-        _ method: String, _ path: String, json: Data? = nil, headers: [String: String] = [:]
-    ) async throws -> Answer {
-        try await transport.open(try request(method, path, body: json, headers: headers))
-    }
-
-    /// Makes a request once and decodes its answer.
-    ///
-    /// - Throws: `ServerProblem` for any status but 2xx; `DecodingError`; `URLError`.
-    public func call<Value: Decodable>(
-        _ method: String, _ path: String, json: Data? = nil, as type: Value.Type = Value.self
-    ) async throws -> Value {
-        let answer = try await send(method, path, json: json)
-        guard (200..<300).contains(answer.status) else { throw ServerProblem(answer) }
-        return try JSONValue(decoding: answer.body).decode(type)
-    }
-
     /// A segment of a path, percent-encoded.
     public static func encoded(_ part: String) -> String {
         part.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
@@ -95,20 +70,12 @@ public struct GrandstandClient: Sendable {
     }
 
     func request<Value>(_ call: Call<Value>) throws -> Request {
-        try request(
-            call.operation.method, call.target, body: call.body, headers: call.headers.mapValues(\.rawValue))
-    }
-
-    private func request(
-        _ method: String, _ path: String, body: Data?, headers: [String: String]
-    ) throws -> Request {
         let base = server.absoluteString
-        guard let url = URL(string: (base.hasSuffix("/") ? String(base.dropLast()) : base) + path) else {
-            throw URLError(.badURL)
-        }
-        var fields = headers
+        let address = base.hasSuffix("/") ? base.dropLast() + call.target : base + call.target
+        guard let url = URL(string: address) else { throw URLError(.badURL) }
+        var fields = call.headers.mapValues(\.rawValue)
         if let key { fields["Authorization"] = "Bearer \(key.rawValue)" }
-        if body != nil, fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
-        return Request(method: method, url: url, headers: fields, body: body, timeout: timeout)
+        if call.body != nil, fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
+        return Request(method: call.operation.method, url: url, headers: fields, body: call.body, timeout: timeout)
     }
 }

@@ -55,14 +55,9 @@ extension GrandstandClient {
         /// - Returns: `nil` if there is no further attempt.
         package func wait(after outcome: Outcome, made: Int, elapsed: TimeInterval, chance: Double) -> TimeInterval? {
             guard made < attempts, Self.mayPass(outcome) else { return nil }
-            var wait = ceiling(made) * chance
+            var wait = min(longestWait, firstWait * Double(1 << min(made - 1, 20))) * chance
             if case .answer(_, _, let seconds?) = outcome { wait += Double(seconds) }
             return elapsed + wait + Self.shortest <= deadline ? wait : nil
-        }
-
-        /// The upper limit of the wait after this many attempts.
-        package func ceiling(_ made: Int) -> TimeInterval {
-            min(longestWait, firstWait * Double(1 << min(made - 1, 20)))
         }
 
         /// Whether the same request may succeed later. If APNs refused or did not answer, a repetition does not help,
@@ -73,13 +68,8 @@ extension GrandstandClient {
             // The first copy of this request is still in progress.
             case .answer(_, .idempotencyInProgress, _): true
             case .answer(let status, _, _): status == 429 || (500...599).contains(status) && status != 501
-            case .fault(let error): mayPass(error)
+            case .fault(let error): (error as? URLError).map { !lasting.contains($0.code) } ?? false
             }
-        }
-
-        /// Whether a network fault may end by itself.
-        private static func mayPass(_ error: any Error) -> Bool {
-            (error as? URLError).map { !lasting.contains($0.code) } ?? false
         }
 
         /// Faults that somebody has to repair.

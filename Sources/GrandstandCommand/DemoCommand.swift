@@ -30,15 +30,14 @@ struct DemoCommand: AsyncParsableCommand {
         try await DemoStage.with(port: once ? "0" : wanted, settings: settings) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
             report.line("Simulator's control API: \(stage.control)")
-            try await DemoMatch(stage: stage, event: event, report: report).play()
+            var match = DemoMatch(stage: stage, event: event, report: report)
+            try await match.play()
             func accepted(_ path: String) -> Int {
                 stage.simulator.journal().count { $0.request.path.hasPrefix(path) && $0.status == 200 }
             }
             report.line(
                 "\n\(event.broadcasts.count) broadcasts, \(accepted("/4/")) messages and \(accepted("/3/")) pushes to phones "
-                    + "accepted by APNs, "
-                    + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))."
-            )
+                    + "accepted by APNs, \(DemoMatch.time(since: started)).")
             guard !once else { return }
             report.line(Self.invitation(to: stage))
             for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }

@@ -10,13 +10,9 @@ struct MigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let session = try await DatabaseSession.connect(configuration.database, logger: configuration.makeLogger())
-        do {
+        try await withCleanup({ await session.close() }) {
             let names = try await session.migrate { Terminal.say("\($0)") }
             print(names.isEmpty ? "nothing to do" : names.map { "applied \($0)" }.joined(separator: "\n"))
-            await session.close()
-        } catch {
-            await session.close()
-            throw error
         }
     }
 }

@@ -163,13 +163,6 @@ extension JSONWriter {
         array(values, element)
     }
 
-    /// An array with one object for each value.
-    package mutating func objects<Values: Sequence>(
-        _ name: StaticString, _ values: Values, _ members: (inout JSONWriter, Values.Element) -> Void
-    ) {
-        array(name, values) { writer, value in writer.object { members(&$0, value) } }
-    }
-
     /// `nil` is written as null.
     package mutating func member(_ name: StaticString, _ value: (some Encodable)?) {
         self.name(name)

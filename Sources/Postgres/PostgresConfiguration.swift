@@ -1,20 +1,27 @@
+/// Some callers of a pool, with a ceiling: they have at most `most` connections at a time, so that the others find one.
+package struct PostgresShare: Sendable, Hashable {
+    let name: String
+    let most: Int
+
+    package init(_ name: String, most: Int) { (self.name, self.most) = (name, most) }
+}
+
 /// How a pool connects to its database.
 package struct PostgresConfiguration: Sendable {
     /// Passed to libpq unchanged: a URI or keywords, several hosts, TLS modes, `target_session_attrs`.
     package var connectionString: String
     package var maximumConnections = 10
+    /// The most connections that all callers with a `PostgresShare` have together.
+    package var maximumShared = Int.max
     /// The time for a query without its own deadline, in a task without `PostgresTimeLimit`.
     package var queryTimeout: Duration = .seconds(30)
-    /// How long a caller waits for a connection, including new attempts.
+    /// How long a caller without a `PostgresTimeLimit` waits for a connection, including new attempts. If an attempt to
+    /// connect takes longer, it continues for later callers.
     package var acquireTimeout: Duration = .seconds(10)
-    /// How long a caller waits while the database accepts no connections, at most `acquireTimeout`. A caller may wait
-    /// long if all connections are in use, but not if the database is away. If an attempt to connect takes longer, it
-    /// continues for later callers.
-    package var reachTimeout: Duration = .seconds(3_600)
     /// Use only servers that accept writes, so no standby and no replaced primary. Of several hosts, the one that
     /// accepts writes is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
     package var mustWrite = false
-    /// Knows whether the database answers. The pools of one database share it.
+    /// Knows for how long the database has answered nobody. The pools of one database share it.
     package var health = PostgresHealth()
     /// The time between two checks of a connection that waits for notifications and receives nothing.
     package var listenerHeartbeat: Duration = .seconds(5)

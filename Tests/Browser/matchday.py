@@ -138,7 +138,7 @@ def compose(b, content, button="Send", **fields):
 # What of the match page is not within the window as it is, without scrolling.
 OUTSIDE = """
 return ['.score .lock-screen', '.outcome', '[name=contentState]', '[name=alertTitle]', '.composer button.primary',
-    '[data-found=verdict]', '.match-plot svg', '.started .bar', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
+    '[data-found=verdict]', '.started .bar', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
   const box = document.querySelector(css)?.getBoundingClientRect();
   return !box || box.top < 0 || box.bottom > innerHeight || box.right > innerWidth;
 });

@@ -54,8 +54,6 @@ struct CommandTests {
             #"{"staleAfter": 300}"#)
         let event = try await stage.api("GET", "/v1/events/\(stage.event)").json
         #expect(event["channelsOpenBefore"]?.int == 7_200 && event["defaults"]?["staleAfter"]?.int == 300)
-        // `--channels-open-at` replaces `--channels-open-before`.
-        try await stage.grandstand("event", "put", stage.event, "--channels-open-at", start)
         try await stage.grandstand("event", "cancel", stage.event, "--end")
         let ends = try await stage.api("GET", "/v1/events/\(stage.event)/broadcasts").json["items"]?.items ?? []
         #expect(ends.map { $0["event"]?.string } == ["end"])
@@ -99,10 +97,14 @@ struct CommandTests {
         #expect(json.text.hasPrefix("Error: --content-state: The text ends where a value was expected"))
         let odd = try await stage.grandstand("event", "put", stage.event, "--fields", "[]", exitCode: 1)
         #expect(odd.text == "Error: --fields: a JSON object was expected\n")
-        let missing = try await stage.grandstand("event", "get", "nope", exitCode: 1)
-        #expect(
-            missing.text
-                == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
+        for words in [["event", "get", "nope"], ["call", "getEvent", "key=nope"]] {
+            let missing = try await stage.grandstand(words[0], words[1], words[2], exitCode: 1)
+            #expect(
+                missing.text
+                    == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
+        }
+        let raw = try await stage.grandstand("call", "patchEvent", "key=\(stage.event)", #"{"name": "Cup"}"#)
+        #expect(raw.text.contains(#""name":"Cup""#), "\(raw.text)")
     }
 
     @Test func `the command line changes what it is told, and nothing else`() async throws {
@@ -136,21 +138,9 @@ struct CommandTests {
         #expect(json["metadata"]?["a"]?.int == 1)
     }
 
-    @Test func `the command webhook change keeps other settings, and the command broadcast send sets every option`()
-        async throws
-    {
+    @Test func `the command broadcast send sets every option`() async throws {
         let stage = try await Stage.own()
         try await stage.putLiveEvent()
-        let draft = #"{"url": "https://hooks.example.com/x", "topics": ["quota.level"], "description": "ours"}"#
-        let id = try #require(try await stage.api("POST", "/v1/webhooks", draft).json["id"]?.string)
-        let tag = try #require(try await stage.api("GET", "/v1/webhooks/\(id)").headers["etag"])
-        try await stage.grandstand("webhook", "change", id, "--disable-messages")
-        let webhook = try await stage.api("GET", "/v1/webhooks/\(id)")
-        #expect(webhook.json["description"]?.string == "ours")
-        #expect(webhook.json["enabled"]?.bool == false)
-        #expect(try await stage.api("PUT", "/v1/webhooks/\(id)", draft, headers: ["If-Match": tag]).status == 412)
-        try await stage.grandstand("webhook", "change", UUID().uuidString, "--disable-messages", exitCode: 1)
-
         try await stage.grandstand(
             "broadcast", "send", stage.event, "--content-state", #"{"n": 1}"#, "--priority", "10",
             "--stale-date", "2099-01-01T00:00:00Z", "--relevance-score", "99.5", "--apns-expiration", "0",
@@ -158,35 +148,6 @@ struct CommandTests {
         let request = try #require(try await stage.sent(1).first)
         #expect(request.text.contains(#""relevance-score":99.5"#))
         #expect(request.text.contains(#""stale-date":4070908800"#))
-    }
-
-    @Test func `a lookup of several events names the missing ones, and call makes any call`() async throws {
-        let stage = try await Stage.own()
-        try await stage.putLiveEvent()
-        let cup = stage.event + "-2"
-        try await stage.putEvent(cup)
-        try await stage.activeChannels(of: cup)
-        let app = [stage.bundleID, "development"]
-        // Lookups find a channel a moment after the channel became active.
-        for key in [stage.event, cup] {
-            try await until("\(key) is looked up") {
-                try await stage.api("GET", "/v1/lookup/\(app[0])/\(app[1])/\(key)").status == 200
-            }
-        }
-        try await stage.grandstand("lookup", app[0], app[1], stage.event, cup)
-        // Until the server has read the latest changes, it answers `store-unavailable` instead of
-        // `event-not-found`.
-        let partly = try await until("what is missing is known") {
-            let run = try await stage.grandstand("lookup", app[0], app[1], stage.event, "nope", exitCode: 1)
-            return run.text.contains("store-unavailable") ? nil : run
-        }
-        #expect(partly.text.contains("missing:"), "\(partly.text)")
-        #expect(partly.text.contains("Error: 1 of 2 are missing: nope: event-not-found"), "\(partly.text)")
-        let raw = try await stage.grandstand(
-            "call", "patchEvent", "key=\(cup)", #"{"name": "Cup"}"#)
-        #expect(raw.text.contains(#""name":"Cup""#), "\(raw.text)")
-        let refused = try await stage.grandstand("call", "getEvent", "key=nope", exitCode: 1)
-        #expect(refused.text.hasPrefix("Error: No such event"), "\(refused.text)")
     }
 
     @Test func `a batch says which of its items were refused, and fails`() async throws {
@@ -251,9 +212,6 @@ struct CommandTests {
             let narrow = try await stage.grandstand("event", "list", columns: 30)
             #expect(narrow.text.contains("\nname"), "\(narrow.text)")
             #expect(narrow.text.split(separator: "\n").allSatisfy { $0.count <= 40 })
-            let list = try await stage.grandstand(
-                "lookup", Stage.bundleID, "development", "--topic", "team:rapid")
-            #expect(list.text.contains("derby"), "\(list.text)")
             let patched = try await stage.grandstand(
                 "event", "patch", "derby", #"{"kind": "cup"}"#, "--json")
             #expect(patched.text.contains(#""kind":"cup""#), "\(patched.text)")
@@ -275,7 +233,10 @@ struct CommandTests {
             #expect((last["name"]?.string, last["kind"]?.string) == ("Semifinal", "cup"))
             let nothing = try await stage.grandstand("event", "patch", "derby", exitCode: 1)
             #expect(nothing.text.contains("nothing to change"), "\(nothing.text)")
-            try await stage.grandstand("server", "ready")
+            // On a busy machine the database may count as slow for a second.
+            try await until("the server is ready") {
+                try await stage.grandstand("server", "ready", exitCode: nil).exitCode == 0
+            }
             #expect(
                 try await stage.grandstand("audit", "--action", "event.created").text.contains("derby"))
         }
@@ -317,14 +278,14 @@ extension Stage {
     /// - Parameter code: the expected exit code.
     @discardableResult
     fileprivate func grandstand(
-        _ arguments: String..., columns: Int = 200, exitCode code: Int32 = 0,
+        _ arguments: String..., columns: Int = 200, exitCode code: Int32? = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Program.Output {
         let environment = [
             "GRANDSTAND_URL": url, "GRANDSTAND_API_KEY": api.secret ?? "", "COLUMNS": String(columns),
         ]
         let output = try await Program.run(CommandTests.program, arguments, environment: environment)
-        #expect(output.exitCode == code, "\(output.text)", sourceLocation: sourceLocation)
+        if let code { #expect(output.exitCode == code, "\(output.text)", sourceLocation: sourceLocation) }
         return output
     }
 }

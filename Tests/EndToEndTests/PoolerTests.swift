@@ -17,7 +17,8 @@ struct PoolerTests {
         try await Stage.onCluster { _, environment, _ in
             let database = try #require(environment["DATABASE_URL"])
             let bouncer = try await PgBouncer.start("session", before: database, in: folder.path)
-            try await Stage.with(settings: ["DATABASE_URL": bouncer.url]) { stage in
+            let settings = ["DATABASE_URL": bouncer.url, "GRANDSTAND_DATABASE_WAIT": "60"]
+            try await Stage.with(settings: settings) { stage in
                 try await stage.putLiveEvent()
                 let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
                 #expect(try await stage.settled(id).deliveryStates == ["accepted"])

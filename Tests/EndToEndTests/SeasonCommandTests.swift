@@ -37,17 +37,9 @@ struct SeasonCommandTests {
             try Data(bytes).write(to: URL(filePath: "\(folder.path)/\(name)"))
         }
 
-        var environment: [String: String] {
-            ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""]
-        }
-
-        func run(_ verb: String, _ more: String...) async throws -> (code: Int32, json: JSON, text: String) {
-            try await call(verb, more)
-        }
-
         /// The exit code, and the numbers of created, changed, cancelled and unchanged events and of problems.
         func numbers(_ verb: String, _ more: String...) async throws -> [Int] {
-            let (code, json, text) = try await call(verb, more)
+            let (code, json, text) = try await run(verb, more)
             let numbers =
                 [Int(code)] + ["create", "change", "cancel"].map { json[$0]?.items.count ?? -1 }
                 + [json["unchanged"]?.int ?? -1, json["problems"]?.items.count ?? -1]
@@ -55,12 +47,13 @@ struct SeasonCommandTests {
             return numbers
         }
 
-        private func call(
-            _ verb: String, _ more: [String]
+        func run(
+            _ verb: String, _ more: [String] = []
         ) async throws -> (code: Int32, json: JSON, text: String) {
             let output = try await Program.run(
                 Bundle.main.bundleURL.appending(path: "grandstand"),
-                ["season", verb, "\(folder.path)/bl1.json", "--json"] + more, environment: environment)
+                ["season", verb, "\(folder.path)/bl1.json", "--json"] + more,
+                environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
             // Problems are on standard error, too.
             let json = output.text.split(separator: "\n").filter { !$0.hasPrefix("Problem") }.joined(separator: "\n")
             return (
@@ -100,9 +93,7 @@ struct SeasonCommandTests {
         #expect(try await desk.numbers("preview") == [0, 25, 0, 0, 0, 0])
         #expect(try await desk.keys().isEmpty)
         #expect(try await desk.numbers("apply") == [0, 25, 0, 0, 0, 0])
-        #expect(try await desk.keys().count == 25)
-        let again = try await desk.run("apply")
-        #expect(again.code == 0 && again.json["unchanged"]?.int == 25, "\(again.text)")
+        #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 25, 0])
         let made = try await desk.event(season.fixtures[0])
         #expect(made["name"]?.string == season.fixtures[0].title)
         #expect(made["metadata"]?["season"]?["uid"]?.string == season.fixtures[0].uid)
@@ -154,10 +145,10 @@ struct SeasonCommandTests {
             let desk = try await Desk(stage)
             #expect(try await desk.numbers("apply", receiver.url + "/a.ics") == [0, 3, 0, 0, 0, 0])
             for word in ["4194304", "/a.ics", "HTTP 404", "calendar.example"] {
-                let refused = try await desk.run("apply", receiver.url + "/a.ics")
+                let refused = try await desk.run("apply", [receiver.url + "/a.ics"])
                 #expect(refused.code == 1 && refused.text.contains(word), "\(word): \(refused.text)")
             }
-            let plain = try await desk.run("apply", "http://calendar.example/a.ics")
+            let plain = try await desk.run("apply", ["http://calendar.example/a.ics"])
             #expect(plain.code == 1 && plain.text.contains("only https"), "\(plain.text)")
         }
     }
@@ -178,7 +169,7 @@ struct SeasonCommandTests {
         try desk.write("calendar", Array("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n".utf8))
         let cut = try await desk.run("apply")
         #expect(cut.code == 1 && cut.text.contains("line 2"), "\(cut.text)")
-        #expect(try await desk.run("apply", "\(desk.folder.path)/none.ics").code == 1)
-        #expect(try await desk.run("apply", "--time-zone", "Mars/Olympus").code == 64)
+        #expect(try await desk.run("apply", ["\(desk.folder.path)/none.ics"]).code == 1)
+        #expect(try await desk.run("apply", ["--time-zone", "Mars/Olympus"]).code == 64)
     }
 }

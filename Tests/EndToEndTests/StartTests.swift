@@ -37,27 +37,6 @@ struct StartTests {
         }
     }
 
-    @Test func `a key file that cannot sign stops no start; an invalid certificate is named, its contents are not`()
-        async throws
-    {
-        try await Stage.place { environment, _ in
-            let folder = try TemporaryFolder()
-            let file = folder.file("AuthKey_BROKEN7890.p8")
-            try folder.write("topsecret", to: "AuthKey_BROKEN7890.p8")
-            let keys = ["GRANDSTAND_APNS_KEY_DIR": folder.path]
-            let configuration = try Configuration(environment: environment.merging(keys) { $1 })
-            await (try Server.build(configuration, logger: Stage.logger)).close()
-
-            let error = await #expect(throws: ConfigurationError.self) {
-                let tls = ["GRANDSTAND_TLS_CERT": file, "GRANDSTAND_TLS_KEY": file]
-                let configuration = try Configuration(environment: environment.merging(tls) { $1 })
-                await (try Server.build(configuration, logger: Stage.logger)).close()
-            }
-            #expect(error?.description.hasPrefix("GRANDSTAND_TLS_CERT: ") == true)
-            #expect(error?.description.contains("topsecret") == false)
-        }
-    }
-
     /// `DatabaseClockTests` have a clock that becomes wrong while the server runs.
     @Test func `a server whose clock is more than 10 s off does not start, and says what to do`() async throws {
         try await Stage.place { environment, _ in

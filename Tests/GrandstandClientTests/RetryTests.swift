@@ -5,8 +5,6 @@ internal import Testing
 
 /// Calls over a transport that fails, with a clock that the test controls.
 struct RetryTests {
-    private typealias Response = GrandstandClient.Response
-
     private static let event =
         #"{"key":"derby","name":"D","kind":null,"state":"live","startsAt":null,"endsAt":null,"channelsOpenAt":null,"channelsOpenBefore":null,"audiences":[],"metadata":{"a":1.50},"topics":[],"start":null,"defaults":null,"createdAt":"2026-11-21T20:45:00.000Z","updatedAt":"2026-11-21T20:45:00Z"}"#
 
@@ -70,7 +68,7 @@ struct RetryTests {
     @Test func `"not ready" is an answer and is not repeated`() async throws {
         let text =
             #"{"status":"not-ready","database":"unavailable","detail":"d","apns":{"development":{"state":"unknown","reason":null},"production":{"state":"reachable","reason":null}}}"#
-        let transport = ScriptedTransport([{ Response(status: 503, body: Data(text.utf8)) }])
+        let transport = ScriptedTransport([{ .init(status: 503, body: Data(text.utf8)) }])
         let readiness = try await GrandstandClient.test(transport).send(.readiness())
         #expect(readiness.database == .unavailable)
         #expect(readiness.apns.production.state == .reachable)

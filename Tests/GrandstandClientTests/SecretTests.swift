@@ -8,7 +8,7 @@ struct SecretTests {
     private static let secret = "gs_do_not_print_me"
 
     private struct Silent: ClientTransport {
-        func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response {
+        func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Answer {
             throw URLError(.timedOut)
         }
     }

@@ -34,7 +34,7 @@ struct CSVTests {
             "columns of other names", "Nr;Tag;Zeit;Heim;Gast\n1;28.11.2026;15:30;A;B",
             reading: .csv(mapped, isDayMonthYear: true, timeZone: "Europe/Vienna")),
         Form(
-            "short days", "uid,startsAt,summary\n1,28/11/26 3:30 PM,A – B",
+            "short days", "uid,startsAt,summary\n1,28/11/26 15:30,A – B",
             reading: .csv(isDayMonthYear: true, timeZone: "Europe/Vienna")),
         Form("a zone for each", "uid,startsAt,summary,timeZone\n1,2026-11-28 23:30,A – B,Asia/Tokyo"),
     ]
@@ -108,9 +108,8 @@ struct CSVTests {
         arguments: [
             ("", 1, "empty"), ("uid,startsAt\n1,\"x\n\n\n", 2, "is not closed"),
             ("uid,startsAt\n1,\"x\"y\n", 2, "closing quotation mark"), ("Nr,Tag\n1,x\n", 1, "“Nr”"),
-            ("uid\n" + String(repeating: ",", count: 300), 2, "fields in one record"),
             ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "is not closed"),
-            ("uid,startsAt\n" + String(repeating: "1,2\n", count: 5_001), 5_002, "5000 records"),
+            ("uid,startsAt\n" + String(repeating: "1,2\n", count: 5_001), 5_002, "5000 entries"),
         ])
     func `a file that is not CSV is refused, and the error names the line`(text: String, line: Int, word: String) throws
     {

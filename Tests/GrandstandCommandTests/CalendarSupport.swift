@@ -14,7 +14,9 @@ extension CalendarReading {
             format: .csv, columns: columns, isDayMonthYear: isDayMonthYear, timeZone: timeZone.flatMap(TimeZone.named))
     }
 
-    func read(_ text: String) throws(CalendarFault) -> CalendarFile { try read(Array(text.utf8)) }
+    func read(_ text: String) throws(CalendarFault) -> (entries: [CalendarEntry], faults: [CalendarFault]) {
+        try read(Array(text.utf8))
+    }
 
     /// The columns of `Season.csv`.
     static let season = csv(

@@ -15,7 +15,6 @@ struct CalendarWorld {
 
     var declaration: CalendarDeclaration
     var events: [EventKey: SeasonEvent] = [:]
-    var outOfReach: Set<EventKey> = []
     var now = Self.summer
 
     static let audience =
@@ -44,9 +43,7 @@ struct CalendarWorld {
     init(_ text: String = Self.ics()) throws { declaration = try Self.declaration(text) }
 
     var situation: CalendarPlan.Situation {
-        var situation = CalendarPlan.Situation(now: now)
-        (situation.events, situation.outOfReach) = (events, outOfReach)
-        return situation
+        CalendarPlan.Situation(events: events, now: now)
     }
 
     /// The season's event of a fixture.
@@ -85,13 +82,12 @@ struct CalendarWorld {
         let specification = try document.declaration(of: key)
         let shown = EventDocument(of: specification)
         events[key] = SeasonEvent(
-            key: key, document: shown, state: events[key]?.state == .live ? .live : .scheduled, updatedAt: now,
+            key: key, document: shown, state: events[key]?.state == .live ? .live : .scheduled,
             reopenedAt: events[key]?.reopenedAt, note: SeasonNote(metadata: shown["metadata"]))
     }
 
     mutating func set(_ state: Contract.EventState, _ key: EventKey) {
         events[key]?.state = state
-        events[key]?.updatedAt = now
     }
 
     /// Reopens an event, as a person would.

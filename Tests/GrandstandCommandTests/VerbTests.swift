@@ -31,13 +31,11 @@ struct VerbTests {
         "call getEvent key=a b=c": "has no parameter b", "call getEvent key=a key=b": "key is given twice.",
         "call getEvent key=a {}": "takes no body", "call putEvent key=a {} -": "two bodies",
         "call getEvent derby": "neither NAME=VALUE nor a body", "event list --from tomorrow": "'--from <from>'",
-        "keys create --name a\u{1B}b --scope lookup": "/name",
         "keys create --name a --scope nope": "--scope nope: one of",
-        "keys create --name a": "--scope", "keys create --name a --scope lookup --expires-in 0": "--expires-in",
+        "keys create --name a": "--scope",
         "event put derby --audience a:b": "BUNDLE:ENVIRONMENT:POLICY", "app put a.b --override x": "--override x",
         "webhook create https://a.example --topic nope": "broadcast.settled",
-        "event put derby --channels-open-at x --channels-open-before 6": "exclude each other",
-        "lookup a.b production derby --topic x --limit 5": "--topic, --limit: allowed only for the list",
+        "season sync plan.json": "'sync' is invalid",
     ])
     func `wrong usage is refused before anything is asked`(command: String, fault: String) {
         let refusal = Self.refusal(of: command.split(separator: " ").map(String.init))

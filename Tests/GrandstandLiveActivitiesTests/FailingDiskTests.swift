@@ -55,7 +55,7 @@ struct FailingDiskTests {
             try Self.mend(phone)
             await app.refresh()
             _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
-            #expect(phone.host.starts.count == 1)
+            #expect(phone.host.channels.count == 1)
         }
     }
 

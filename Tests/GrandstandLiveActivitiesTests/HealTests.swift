@@ -38,7 +38,7 @@ struct HealTests {
         try await Phone.with { phone, app in
             phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
             _ = try await app.show(Phone.match())
-            phone.server.setLookup("derby", .refused(.device(410, "event-ended", contentState: Self.new)))
+            phone.server.setLookup("derby", .failure(ServerProblem.device(410, "event-ended", contentState: Self.new)))
             await app.refresh()
             #expect(phone.host.cards.map(\.state) == [.ended])
             #expect(phone.host.content(of: "card-1") == Self.new)

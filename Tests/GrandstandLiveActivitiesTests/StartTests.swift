@@ -20,7 +20,7 @@ struct StartTests {
             #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
             // A second request gives the same activity.
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
-            #expect(phone.host.starts.count == 1)
+            #expect(phone.host.channels.count == 1)
         }
     }
 
@@ -47,13 +47,13 @@ struct StartTests {
     {
         let phone = Phone()
         defer { phone.discard() }
-        phone.server.setLookup("derby", .unanswered)
+        phone.server.setLookup("derby", .failure(NoAnswer()))
         let app = await phone.launch()
         #expect(try await app.show(Phone.match()) == .waiting)
         #expect(await app.status.waitingFor == ["derby"])
         await app.stop()
         // The app was killed and is launched again. The request is still there.
-        phone.server.setLookup("derby", .refused(.device(404, "channel-pending", retryAfter: 5)))
+        phone.server.setLookup("derby", .failure(ServerProblem.device(404, "channel-pending", retryAfter: 5)))
         let again = await phone.launch()
         await again.flush()
         #expect(await again.status.waitingFor == ["derby"])
@@ -73,7 +73,7 @@ struct StartTests {
     {
         let phone = Phone(time: .standing)
         defer { phone.discard() }
-        phone.server.setLookup("derby", .unanswered)
+        phone.server.setLookup("derby", .failure(NoAnswer()))
         let killed = await phone.launch()
         #expect(try await killed.show(Phone.match()) == .waiting)
         await killed.stop()
@@ -82,7 +82,7 @@ struct StartTests {
         phone.server.setLookup("derby", Self.found)
         let app = await phone.launch()
         _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
-        #expect(phone.host.starts.count == 1)
+        #expect(phone.host.channels.count == 1)
         #expect(await phone.known(app)?.activities.keys.sorted() == ["card-1"])
         await app.stop()
     }
@@ -156,7 +156,7 @@ struct StartTests {
 
     @Test func `a start for an event that is over fails at once`() async throws {
         try await Phone.with { phone, app in
-            phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
+            phone.server.setLookup("derby", .failure(ServerProblem.device(410, "event-ended")))
             await #expect(throws: LiveActivitiesError.eventEnded("derby")) { try await app.show(Phone.match()) }
             #expect(await app.status.waitingFor.isEmpty)
         }

@@ -68,7 +68,9 @@ struct UploadTests {
     @Test func `an installation that lost its secret gets a new ID`() async throws {
         let phone = Phone()
         let kept = try phone.store().identity().installationId
-        phone.server.put(kept, .init(secret: "another", facts: .init(sequence: 3, systemVersion: "18.4")))
+        _ = try await phone.server.perform(
+            .register(.init(sequence: 3, systemVersion: "18.4")),
+            as: .init(app: .init("a", .production), installationId: kept, secret: "another"))
         try await Phone.with(phone) { (phone, app) async throws in
             await app.uploaded()
             let known = try #require(await phone.known(app))

@@ -88,11 +88,11 @@ extension PostgresCluster {
     }
 
     /// Runs `body` with a pool on a database, and closes the pool.
-    package static func withPool(
-        _ url: String, _ body: (PostgresPool) async throws -> Void
-    ) async throws {
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(connectionString: url), logger: TestLog.logger("cluster"))
+    package static func withPool(_ url: String, _ body: (PostgresPool) async throws -> Void) async throws {
+        var configuration = PostgresConfiguration(connectionString: url)
+        // Many tests share this machine, so the first connection to a new cluster may take long.
+        configuration.acquireTimeout = .seconds(60)
+        let pool = PostgresPool(configuration: configuration, logger: TestLog.logger("cluster"))
         try await ending(with: { await pool.close() }) { try await body(pool) }
     }
 

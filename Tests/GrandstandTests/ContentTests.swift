@@ -217,8 +217,8 @@ struct ContentTests {
             let numbers = (0..<count).map(String.init)
             let old = try Self.value(#"{"a":[\#(numbers.joined(separator: ","))]}"#)
             let new = try Self.value(#"{"a":[\#(numbers.reversed().joined(separator: ","))]}"#)
-            #expect(StateChange(from: old, to: new, by: type).outcome == .update)
-            return Self.time { _ = StateChange(from: old, to: new, by: type) }
+            #expect(StateDecision.change(from: old, to: new, by: type).outcome == .update)
+            return Self.time { _ = StateDecision.change(from: old, to: new, by: type) }
         }
         #expect(times[0] < times[1] * 40)
     }
@@ -229,8 +229,8 @@ struct ContentTests {
         let old = try Self.value(#"{"a": [{"x": 1, "y": [2]}, 3]}"#)
         let same = try Self.value(#"{"a": [3.0, {"y": [2.0], "x": 1e0}]}"#)
         let more = try Self.value(#"{"a": [3, 3, {"y": [2], "x": 1}]}"#)
-        #expect(StateChange(from: old, to: same, by: type).outcome == .update)
-        #expect(StateChange(from: old, to: more, by: type).outcome == .rings)
+        #expect(StateDecision.change(from: old, to: same, by: type).outcome == .update)
+        #expect(StateDecision.change(from: old, to: more, by: type).outcome == .rings)
     }
 
     @Test func `an alert is not longer than a message may be`() throws {
@@ -286,7 +286,7 @@ struct StateChangeTests {
     @Test(arguments: changes)
     func `each difference has its outcome`(what: String, new: String, outcome: Contract.StateOutcome, rule: Int?) throws
     {
-        let change = StateChange(
+        let change = StateDecision.change(
             from: try ContentTests.value(Self.old), to: try ContentTests.value(new), by: Self.type)
         #expect(change.outcome == outcome, "\(what)")
         #expect(change.rule == rule, "\(what)")
@@ -340,7 +340,8 @@ struct StateChangeTests {
         var target = StateDecision.TargetAudience(audience: audience, type: type, newest: Array(shown.utf8))
         target.told = Array(old.utf8)
         return try StateDecision(
-            StateReport(contentState: try ContentTests.value(new), sequence: sequence, epoch: epoch, isFinal: isFinal),
+            Contract.StateDraft(
+                contentState: RawJSON(unchecked: new.utf8), sequence: sequence, sequenceEpoch: epoch, final: isFinal),
             to: [target], isOver: isOver, progress: .init(sequence: last, epoch: lastEpoch),
             now: Date(timeIntervalSince1970: 0))
     }

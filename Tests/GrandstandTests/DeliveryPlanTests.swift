@@ -28,7 +28,7 @@ struct DeliveryPlanTests {
     }
 
     private func expirations(_ request: BroadcastRequest) throws -> [Int] {
-        try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.apnsExpiration)
+        try DeliveryPlan(request, audiences: [unstored, stored], now: now).messages.map(\.apnsExpiration)
     }
 
     @Test func `apns-expiration is 0 where nothing is stored, otherwise the given time, or in 8 h`() throws {
@@ -59,7 +59,7 @@ struct DeliveryPlanTests {
                 let deadline = plan.expiresAt.timeIntervalSince1970
                 #expect(deadline > now.timeIntervalSince1970)
                 #expect(deadline.rounded(.up) <= Double(epoch + 28_800))
-                let header = try #require(plan.items.first).apnsExpiration
+                let header = try #require(plan.messages.first).apnsExpiration
                 #expect(header == 0 || Double(header) >= deadline && header <= epoch + 28_800)
             }
         }
@@ -71,7 +71,8 @@ struct DeliveryPlanTests {
             (request(alert: "{}", priority: .lowest), .lowest),
         ]
         for (request, priority) in cases {
-            #expect(try DeliveryPlan(request, audiences: [stored], now: now).priority == priority)
+            let messages = try DeliveryPlan(request, audiences: [stored], now: now).messages
+            #expect(messages[0].priority == priority)
         }
     }
 
@@ -134,4 +135,9 @@ struct DeliveryPlanTests {
             try DeliveryPlan(request, audiences: [unstored], now: now)
         } throws: { ($0 as? Problem)?.errors.map(\.pointer) == ["/audiences/0", "/audiences/1"] }
     }
+}
+
+extension DeliveryPlan {
+    /// The messages of some broadcast.
+    var messages: [LaneMessage] { items.map { message(of: UUID(), to: $0) } }
 }

@@ -57,7 +57,7 @@ struct VariantTests {
         elsewhere.environment = .development
         #expect(!german.matches(elsewhere))
         let italian = AudienceSelector(try Self.id("it"))
-        #expect(italian.objection(among: ids).contains("it has de, fr."))
+        #expect([italian].faults(among: ids).first?.detail.contains("it has de, fr.") == true)
     }
 
     @Test func `each audience gets its variant's content and alert byte for byte, and otherwise the common ones`()
@@ -66,25 +66,26 @@ struct VariantTests {
         let request = try Self.update(
             #"{"goal": "scored"}"#,
             byVariant: ["de": (#"{"goal":"Tor 1.50"}"#, nil), "fr": (nil, #"{"title": "But"}"#)])
-        let items = try Self.plan(request).items
+        let plan = try Self.plan(request)
         let (common, german) = (#"{"goal": "scored"}"#, #"{"goal":"Tor 1.50"}"#)
-        #expect(items.map { $0.payload.contentState } == [german, common, common].map { Array($0.utf8) })
-        #expect(items.map { $0.payload.alert } == [nil, Array(#"{"title": "But"}"#.utf8), nil])
+        let payloads = plan.items.map { request.payload(for: $0.audience.variant) }
+        #expect(payloads.map(\.contentState) == [german, common, common].map { Array($0.utf8) })
+        #expect(payloads.map(\.alert) == [nil, Array(#"{"title": "But"}"#.utf8), nil])
         // An alert for one variant rings only for that variant.
-        #expect(items.map(\.priority) == [.powerAware, .immediate, .powerAware])
-        #expect(items.map { $0.ringsUntil != nil } == [false, true, false])
+        #expect(plan.messages.map(\.priority) == [.powerAware, .immediate, .powerAware])
+        #expect(plan.messages.map { $0.ringsUntil != nil } == [false, true, false])
     }
 
     @Test func `a broadcast's priority comes before its audience's, and that before the default`() throws {
         let audiences = [try Self.audience("de", priority: .lowest), try Self.audience("fr")]
         let alert = try Self.update(alert: #"{"title": "Goal"}"#)
-        #expect(try Self.plan(alert, for: audiences).items.map(\.priority) == [.lowest, .immediate])
-        #expect(try Self.plan(alert, for: audiences).items.map(\.plainPriority) == [.lowest, .powerAware])
+        #expect(try Self.plan(alert, for: audiences).messages.map(\.priority) == [.lowest, .immediate])
+        #expect(try Self.plan(alert, for: audiences).messages.map(\.plainPriority) == [.lowest, .powerAware])
         let asked = try Self.update(priority: .powerAware)
-        #expect(try Self.plan(asked, for: audiences).items.map(\.priority) == [.powerAware, .powerAware])
+        #expect(try Self.plan(asked, for: audiences).messages.map(\.priority) == [.powerAware, .powerAware])
         // The event's priority comes after the audience's and before the default.
         let ofEvent = alert.filled(by: Contract.EventDefaults(priority: 5), at: Date(timeIntervalSince1970: 0))
-        #expect(try Self.plan(ofEvent, for: audiences).items.map(\.priority) == [.lowest, .powerAware])
+        #expect(try Self.plan(ofEvent, for: audiences).messages.map(\.priority) == [.lowest, .powerAware])
     }
 
     @Test func `the error of a message that is too long names the variant, unless no audience gets it`() throws {
@@ -102,9 +103,9 @@ struct VariantTests {
     @Test func `unknown variants are refused by name, with the known ones`() throws {
         let ids = try Self.audiences().map(\.id)
         let known = try Self.update(byVariant: ["de": (nil, nil)])
-        try known.content.requireVariants(among: ids)
+        try Variant.require(known.byVariant.keys, among: ids)
         let unknown = try Self.update(byVariant: ["de": (nil, nil), "it": (nil, nil), "es": (nil, nil)])
-        let problem = try #require(throws: Problem.self) { try unknown.content.requireVariants(among: ids) }
+        let problem = try #require(throws: Problem.self) { try Variant.require(unknown.byVariant.keys, among: ids) }
         #expect(problem.kind == .invalidRequest && problem.errors.map(\.pointer) == ["/byVariant/es", "/byVariant/it"])
         #expect(problem.errors.first?.detail == "The event has no variant es; it has de, fr.")
     }

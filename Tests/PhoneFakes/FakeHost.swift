@@ -10,7 +10,7 @@ package final class FakeHost: ActivityHost {
         var readers: [AsyncStream<HostEvent>.Continuation] = []
         var isInFront = true
         var onStart: @Sendable () -> Void = {}
-        var starts: [(wanted: WantedStart, found: Lookup)] = []
+        var channels: [String?] = []
         var contents: [String: Data] = [:]
         var secondCards = 0
     }
@@ -27,10 +27,8 @@ package final class FakeHost: ActivityHost {
         state = Mutex(State(condition: condition))
     }
 
-    /// Every start that was made.
-    package var starts: [(wanted: WantedStart, found: Lookup)] { state.withLock { $0.starts } }
-    /// The channels of all starts; `nil`: the activity got a token.
-    package var channels: [String?] { starts.map(\.found.channelId) }
+    /// The channel of every start; `nil`: the activity got a token.
+    package var channels: [String?] { state.withLock { $0.channels } }
     package var cards: [DeviceActivity] { state.withLock { $0.condition.activities } }
     /// How often an activity was started while there was one of the same event and type.
     package var secondCards: Int { state.withLock { $0.secondCards } }
@@ -67,10 +65,10 @@ package final class FakeHost: ActivityHost {
             }
             if isSecond { state.secondCards += 1 }
             guard state.isInFront else { return nil }
-            state.starts.append((wanted, found))
+            state.channels.append(found.channelId)
             state.onStart()
             let card = DeviceActivity(
-                id: "card-\(state.starts.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
+                id: "card-\(state.channels.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
                 state: wanted.startsAt == nil ? .active : .pending)
             state.condition.activities.append(card)
             state.contents[card.id] = found.contentState?.bytes ?? wanted.contentState

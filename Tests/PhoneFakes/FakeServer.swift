@@ -11,11 +11,6 @@ package final class FakeServer: DeviceServer {
         package var secret: String
         package var facts: InstallationFacts
         package var activities: [String: DeviceActivity] = [:]
-
-        package init(secret: String, facts: InstallationFacts) {
-            self.secret = secret
-            self.facts = facts
-        }
     }
 
     /// What becomes of a request on its way.
@@ -61,11 +56,6 @@ package final class FakeServer: DeviceServer {
         }
     }
 
-    /// Stores an installation as if somebody else had registered it.
-    package func put(_ id: String, _ installation: Installation) {
-        state.withLock { $0.installations[id] = installation }
-    }
-
     /// Everything that is still under way arrives, the last first.
     package func deliverAll() {
         state.withLock { state in
@@ -109,7 +99,7 @@ package final class FakeServer: DeviceServer {
         try state.withLock { state in
             let name = variant.map { "\(eventKey) \($0)" } ?? eventKey
             state.lookups.append(name)
-            return try state.answers[name, default: .refused(.device(404, "event-not-found"))].get()
+            return try state.answers[name, default: .failure(ServerProblem.device(404, "event-not-found"))].get()
         }
     }
 
@@ -156,8 +146,6 @@ extension LookupOutcome {
                 contentState: contentState.flatMap { try? RawJSON(json: $0) }))
     }
 
-    package static func refused(_ problem: ServerProblem) -> Self { .failure(problem) }
-    package static var unanswered: Self { .failure(NoAnswer()) }
 }
 
 extension ServerProblem {

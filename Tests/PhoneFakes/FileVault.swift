@@ -4,8 +4,6 @@ internal import Synchronization
 
 /// A keychain in a file. It may be locked at first, as before the first unlock.
 package final class FileVault: Vault {
-    private struct Locked: Error {}
-
     private let file: URL
     private let refusals: Mutex<Int>
 
@@ -20,7 +18,7 @@ package final class FileVault: Vault {
             left -= 1
             return left >= 0
         }
-        if isLocked { throw Locked() }
+        if isLocked { throw CocoaError(.fileReadNoPermission) }
         return try? Data(contentsOf: file)
     }
 

@@ -75,7 +75,5 @@ extension LiveActivities {
     }
 
     /// Returns when the server has everything.
-    package func uploaded() async {
-        _ = await wait { $0.phase == .upToDate }
-    }
+    package func uploaded() async { _ = await wait { $0.phase == .upToDate } }
 }

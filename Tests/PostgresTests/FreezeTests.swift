@@ -144,6 +144,32 @@ struct FreezeTests {
         }
     }
 
+    /// libpq waits for the server longer than the suite's time limit, so a caller that waits for libpq is found.
+    @Test func `an attempt to connect that hangs delays neither a later caller nor a cancelled one nor the end`()
+        async throws
+    {
+        let cluster = TestCluster.own()
+        var configuration = PostgresConfiguration(connectionString: try await cluster.start() + " connect_timeout=3600")
+        configuration.maximumConnections = 2
+        configuration.acquireTimeout = .seconds(3_600)
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        try cluster.freeze(true)
+        for _ in 0..<3 {
+            let failure = await PostgresTimeLimit.$current.withValue(.request(.milliseconds(100))) {
+                await kind { try await pool.query("select 1") }
+            }
+            #expect(failure == .connectionFailed)
+        }
+        let waiting = Task { try await pool.query("select 1") }
+        let cancelled = Task { try await pool.query("select 1") }
+        cancelled.cancel()
+        #expect(await kind { try await cancelled.value } == .cancelled)
+        await pool.close()
+        #expect(await kind { try await waiting.value } == .poolClosed)
+        try cluster.freeze(false)
+        await cluster.stop()
+    }
+
     /// - Returns: why `body` failed; `nil`: it succeeded.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
         await PostgresTimeLimit.$current.withValue(.request()) { await kind(body) }

@@ -2,15 +2,8 @@ internal import EmbeddedPostgres
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
+internal import Synchronization
 internal import Testing
-
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
 
 @Suite(.timeLimit(.minutes(20)))
 struct PoolTests {
@@ -143,69 +136,35 @@ struct PoolTests {
         await pool.close()
     }
 
-    /// A server that accepts connections, like the kernel for a server that hangs, and sends nothing; and a pool for it. libpq waits for it longer than
-    /// the suite's time limit, so a caller that waits for libpq is found.
-    private static func silentServer(_ maximumConnections: Int) throws -> (end: () -> Void, pool: PostgresPool) {
-        let folder = FileManager.default.temporaryDirectory.path + "/gs-silent-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        #if canImport(Glibc)
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array("\(folder)/.s.PGSQL.5432".utf8)) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-        }
-        try #require(bound == 0 && listen(descriptor, 16) == 0)
-        let end = {
-            close(descriptor)
-            try? FileManager.default.removeItem(atPath: folder)
-        }
-        var configuration = PostgresConfiguration(
-            connectionString: "host='\(folder)' dbname=x connect_timeout=3600")
-        configuration.maximumConnections = maximumConnections
-        configuration.acquireTimeout = .seconds(3_600)
-        configuration.reachTimeout = .milliseconds(100)
-        return (end, PostgresPool(configuration: configuration, logger: TestCluster.quiet))
-    }
-
-    @Test
-    func `a connection attempt that hangs delays neither a later caller nor a cancelled one nor the end of the pool`()
+    @Test func `callers of a share wait for their ceiling, alone and together, and the others do not wait for them`()
         async throws
     {
-        let (end, pool) = try Self.silentServer(3)
-        defer { end() }
-        #expect(await kind { try await pool.query("select 1") } == .connectionFailed)
-        let (cancelled, waiting) = (
-            Task { try await pool.withConnection(within: .seconds(3_600)) { _ in } },
-            Task { try await pool.withConnection(within: .seconds(3_600)) { _ in } }
-        )
-        // The pool may have three connections, and each of them is being opened.
-        while pool.connections.busy < 3 { await Task.yield() }
-        cancelled.cancel()
-        #expect(await kind { try await cancelled.value } == .cancelled)
-        await pool.close()
-        #expect(await kind { try await waiting.value } == .poolClosed)
-    }
-
-    @Test func `the error of a caller in the queue also says that the database does not answer`() async throws {
-        let (end, pool) = try Self.silentServer(1)
-        defer { end() }
-        let first = Task { try await pool.withConnection(within: .seconds(3_600)) { _ in } }
-        while pool.connections.busy < 1 { await Task.yield() }
-        #expect(await kind { try await pool.query("select 1") } == .connectionFailed)
-        await pool.close()
-        _ = await first.result
+        final class Held: Sendable { let count = Atomic(0) }
+        try await TestCluster.with(5, { $0.maximumShared = 3 }) { pool in
+            let held = Held()
+            let (one, other) = (PostgresShare("one", most: 2), PostgresShare("other", most: 2))
+            let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+            let holders = [one, one, one, other, other].map { share in
+                Task {
+                    try await pool.withConnection(of: share) { _ in
+                        held.count.add(1, ordering: .relaxed)
+                        for await _ in gate {}
+                    }
+                }
+            }
+            while held.count.load(ordering: .relaxed) < 3 { await Task.yield() }
+            for _ in 0..<20 { #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1) }
+            #expect(held.count.load(ordering: .relaxed) == 3)
+            opener.finish()
+            for holder in holders { try await holder.value }
+        }
     }
 
     @Test func `a connection that came too late for its caller is used for the next`() async throws {
         try await TestCluster.with(1) { (pool) async throws in
-            let hasty = Task { try await pool.withConnection(within: .zero) { _ in } }
-            _ = await hasty.result
+            await PostgresTimeLimit.$current.withValue(.request(.zero)) {
+                _ = await kind { try await pool.query("select 1") }
+            }
             #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
             #expect(pool.connections.idle + pool.connections.busy == 1)
         }

@@ -16,7 +16,6 @@ struct ValueTests {
     @Test func `values are read as they were written`() async throws {
         for value in [0, 1, -1, Int.max, Int.min] { try await roundTrip(value, "bigint") }
         for value in [Int32.min, 0, .max] { try await roundTrip(value, "integer") }
-        for value in [Int16.min, 0, .max] { try await roundTrip(value, "smallint") }
         for value in [true, false] { try await roundTrip(value, "boolean") }
         for value in [0.0, -1.5, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude] {
             try await roundTrip(value, "double precision")
@@ -27,7 +26,8 @@ struct ValueTests {
         for bytes in [[], [0], Array(0...255)] as [[UInt8]] { try await roundTrip(bytes, "bytea") }
         try await roundTrip(UUID(), "uuid")
         // JSON keeps its text, byte for byte.
-        try await roundTrip(PostgresJSON(text: #"{"b" : 1.50e3,"a":[12345678901234567890,"\u26bd"]}"#), "json")
+        let json = #"{"b" : 1.50e3,"a":[12345678901234567890,"\u26bd"]}"#
+        try await roundTrip(PostgresJSON(bytes: Array(json.utf8)), "json")
     }
 
     @Test(arguments: [0, 946_684_800, 1_671_390_000.123456, 4_102_444_800])
@@ -41,8 +41,8 @@ struct ValueTests {
     }
 
     @Test func `arrays are read as they were written`() async throws {
-        try await roundTrip([[], [0], Array(0...255)].map { PostgresBytes($0) }, "bytea[]")
-        try await roundTrip([PostgresBytes([1]), nil] as [PostgresBytes?], "bytea[]")
+        try await roundTrip([[], [0], Array(0...255)] as [[UInt8]], "bytea[]")
+        try await roundTrip([[1], nil] as [[UInt8]?], "bytea[]")
         try await roundTrip([1, -2, Int.max], "bigint[]")
         try await roundTrip([Int](), "bigint[]")
         try await roundTrip(["a", "", "'\"{},\\"], "text[]")
@@ -65,10 +65,10 @@ struct ValueTests {
 
     @Test func `a column of another type, or one that does not exist, is an error`() async throws {
         try await TestCluster.with(1) { pool in
-            let rows = try await pool.query("select 'x'::text as t, 'infinity'::timestamptz as i, 70000 as big")
+            let rows = try await pool.query("select 'x'::text as t, 'infinity'::timestamptz as i, 3000000000 as big")
             for read in [
                 { _ = try rows[0].decode(Int.self, "t") }, { _ = try rows[0].decode(Date.self, "i") },
-                { _ = try rows[0].decode(Int16.self, "big") }, { _ = try rows[0].decode(Int.self, "nope") },
+                { _ = try rows[0].decode(Int32.self, "big") }, { _ = try rows[0].decode(Int.self, "nope") },
             ] as [() throws -> Void] {
                 #expect { try read() } throws: { ($0 as? PostgresError)?.kind == .decoding }
             }

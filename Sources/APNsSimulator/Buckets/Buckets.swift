@@ -5,17 +5,11 @@ struct Buckets: Sendable {
     private(set) var all: [Bucket] = []
     private var made = 0
 
-    /// The most buckets. There is a limit because every send checks all buckets.
-    static let capacity = 100
-
     /// Adds a full bucket. If it has no name, it gets one.
     ///
     /// - Returns: the bucket as it was added.
-    /// - Throws: if the name is taken, or there are too many buckets.
+    /// - Throws: if the name is taken.
     mutating func add(_ bucket: Bucket, now: Double) throws(SimulatorError) -> Bucket {
-        guard all.count < Self.capacity else {
-            throw SimulatorError("There are \(Self.capacity) buckets already: remove some.")
-        }
         var bucket = bucket
         made += 1
         if bucket.name.isEmpty { bucket.name = "bucket-\(made)" }

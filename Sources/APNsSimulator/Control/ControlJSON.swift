@@ -29,9 +29,9 @@ package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertibl
 
 extension JSONValue {
     /// - Parameter place: where the text is from, for errors.
-    init(_ text: [UInt8], at place: String, maximumValues: Int = .max) throws(SimulatorError) {
+    init(_ text: [UInt8], at place: String) throws(SimulatorError) {
         do throws(JSONFault) {
-            var parser = JSONParser(text, maximumValues: maximumValues)
+            var parser = JSONParser(text)
             self = try parser.parse()
         } catch {
             throw SimulatorError("\(place) is not JSON that can be read: \(error.detail).")

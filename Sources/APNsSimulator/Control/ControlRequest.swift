@@ -10,9 +10,6 @@ struct ControlRequest: Sendable {
     private let query: [(name: String, value: String)]
     let body: [UInt8]
 
-    /// The most JSON values in a body. In memory each takes about a hundred bytes.
-    private static let maximumValues = 250_000
-
     /// - Throws: if a part of the target is not percent-encoded UTF-8.
     init(method: String, target: String, body: [UInt8] = []) throws {
         let parts = target.split(separator: "?", maxSplits: 1)
@@ -41,7 +38,7 @@ struct ControlRequest: Sendable {
 
     /// The body as JSON; an empty body counts as an empty object.
     func json() throws -> JSONValue {
-        try JSONValue(body.isEmpty ? Array("{}".utf8) : body, at: "The body", maximumValues: Self.maximumValues)
+        try JSONValue(body.isEmpty ? Array("{}".utf8) : body, at: "The body")
     }
 
     /// Reads the body.

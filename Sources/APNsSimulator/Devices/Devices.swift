@@ -13,12 +13,6 @@ struct Devices: Sendable {
         var gone: Refusal?
     }
 
-    /// The most devices.
-    static let capacity = 100_000
-    /// The most apps of one device, and the most bytes of a device's name or a bundle ID.
-    static let appCapacity = 1_000
-    static let longestName = 256
-
     private(set) var byID: [String: Device] = [:]
     private(set) var tokens: [String: Address] = [:]
     private var listeners: [SimulatorState.ChannelKey: Set<String>] = [:]

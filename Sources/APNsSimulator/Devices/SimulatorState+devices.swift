@@ -5,22 +5,12 @@ extension SimulatorState {
     /// Adds a device with some apps. From iOS 17 on, each app has a push-to-start token. Real devices have this token
     /// only from iOS 17.2 on, but `system` is only the major version.
     ///
-    /// - Throws: if the name is taken or too long, or there are too many devices or apps.
+    /// - Throws: if the name is taken.
     mutating func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Double
     ) throws(SimulatorError) -> Device {
         guard devices.byID[id] == nil else {
             throw SimulatorError("There is a device \"\(id)\" already: remove it first, or choose another name.")
-        }
-        guard devices.byID.count < Devices.capacity else {
-            throw SimulatorError("There are \(Devices.capacity) devices already: remove some.")
-        }
-        guard id.utf8.count <= Devices.longestName, bundleIDs.count <= Devices.appCapacity,
-            bundleIDs.allSatisfy({ $0.utf8.count <= Devices.longestName })
-        else {
-            throw SimulatorError(
-                "A device has at most \(Devices.appCapacity) apps, and a name at most \(Devices.longestName) bytes."
-            )
         }
         var device = Device(id: id, environment: environment, system: system)
         if system >= 17 {

@@ -16,20 +16,14 @@ struct FaultBook: Sendable {
     /// The answers that faults withhold until they are removed, by the fault's name.
     private var withheld: [String: [@Sendable () -> Void]] = [:]
 
-    /// The most faults. There is a limit because every request checks all faults.
-    static let capacity = 1_000
-
     /// - Parameter seed: makes the faults' rates reproducible.
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// Adds a fault at the end. If it has no name, it gets one.
     ///
     /// - Returns: the fault as it was added.
-    /// - Throws: if the name is taken, or there are too many faults.
+    /// - Throws: if the name is taken.
     mutating func add(_ fault: Fault) throws(SimulatorError) -> Fault {
-        guard faults.count < Self.capacity else {
-            throw SimulatorError("There are \(Self.capacity) faults already: remove some.")
-        }
         var fault = fault
         made += 1
         if fault.name.isEmpty { fault.name = "fault-\(made)" }

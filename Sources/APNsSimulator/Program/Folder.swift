@@ -1,14 +1,6 @@
 internal import Cryptography
 internal import Foundation
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// The simulator's folder with a few small files. Only the owner can read the private ones.
 struct Folder {
     enum Access: mode_t {

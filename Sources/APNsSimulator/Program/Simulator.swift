@@ -15,7 +15,7 @@ package final class Simulator: Service {
     package let options: SimulatorOptions
     let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
-    private let running = Mutex(Running(isTaken: false))
+    private let running = Mutex(Running())
     /// One lock for everything; a request holds it for a few microseconds.
     private let memory: Mutex<Memory>
 
@@ -49,8 +49,6 @@ package final class Simulator: Service {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
         var addresses: SimulatorAddresses?
-        /// Whether it was started or stopped.
-        var isTaken = true
 
         func stop() async {
             await withTaskGroup(of: Void.self) { group in
@@ -122,37 +120,19 @@ package final class Simulator: Service {
     /// The addresses of the listeners; `nil` unless the simulator runs.
     package var addresses: SimulatorAddresses? { running.withLock { $0.addresses } }
 
-    /// Reads or creates the folder's files, and listens on both ports.
-    ///
-    /// - Throws: an error in one line, with advice: the folder cannot be used, a file in it is broken, or a port is in
-    ///   use. Then nothing listens.
-    @discardableResult
-    package func start() async throws -> SimulatorAddresses {
-        let isTaken = running.withLock { running in
-            defer { running.isTaken = true }
-            return running.isTaken
-        }
-        if isTaken { throw SimulatorError("This simulator was started before: create another one.") }
-        do {
-            return try await listen()
-        } catch {
-            running.withLock { $0.isTaken = false }
-            throw error
-        }
-    }
-
     /// Stops listening and closes the connections. Withheld answers are never sent.
     package func stop() async {
-        let servers = running.withLock { running in
-            defer { running = Running() }
-            return running
-        }
-        await servers.stop()
+        // Requests to the control API that wait are answered first, because its listener waits for them.
         let watchers = change { memory, _ in
             memory.hasStopped = true
             return memory.watchers.values.map { $0 }
         }
         for watcher in watchers { watcher.finish() }
+        let servers = running.withLock { running in
+            defer { running = Running() }
+            return running
+        }
+        await servers.stop()
     }
 
     /// Serves until a graceful shutdown or a cancellation. Starts the simulator first, unless `start()` was called.
@@ -164,7 +144,12 @@ package final class Simulator: Service {
         await stop()
     }
 
-    private func listen() async throws -> SimulatorAddresses {
+    /// Reads or creates the folder's files, and listens on both ports.
+    ///
+    /// - Throws: an error in one line, with advice: the folder cannot be used, a file in it is broken, or a port is in
+    ///   use. Then nothing listens.
+    @discardableResult
+    package func start() async throws -> SimulatorAddresses {
         try options.validate()
         let folder = try Folder(options.directory)
         let credentials = try Credentials(

@@ -85,16 +85,20 @@ struct SimulatorState: Sendable {
             guard request.service.serves(route.operation) else { throw Refusal(.badPath) }
             let token = try authenticate(request, now: now)
             tokenAccepted = true
-            if route.operation == .device {
-                answer = try push(request, to: route.subject, by: token.key, now: now)
-            } else {
-                let app = AppKey(route.subject, request.environment)
+            let app = AppKey(route.subject, request.environment)
+            if route.operation != .device {
                 try checkTopic(of: route, app, key: token.key)
                 for name in [APNsHeader.requestID, APNsHeader.id] where !isGood(request[header: name]) {
                     throw Refusal(.badMessageId)
                 }
-                answer = try perform(
-                    route.operation, request, in: app, team: token.teamID, postponing: postponing, now: now)
+            }
+            switch route.operation {
+            case .create: answer = try create(request, in: app, team: token.teamID, now: now)
+            case .read: answer = try read(request, in: app)
+            case .delete: answer = try delete(request, in: app)
+            case .list: answer = list(in: app)
+            case .broadcast: answer = try broadcast(request, in: app, postponing: postponing, now: now)
+            case .device: answer = try push(request, to: route.subject, by: token.key, now: now)
             }
         } catch {
             answer = .refusal(error, spelled: error.reason.rawValue)
@@ -148,19 +152,5 @@ struct SimulatorState: Sendable {
             throw Refusal(.topicMismatch)
         }
         if capabilityOff.contains(app.name) { throw Refusal(.broadcastFeatureNotEnabled) }
-    }
-
-    private mutating func perform(
-        _ operation: Route.Operation, _ request: SimulatorRequest, in app: AppKey, team: String, postponing: Bool,
-        now: Double
-    ) throws(Refusal) -> SimulatorAnswer {
-        switch operation {
-        case .create: return try create(request, in: app, team: team, now: now)
-        case .read: return try read(request, in: app)
-        case .delete: return try delete(request, in: app)
-        case .list: return list(in: app)
-        case .broadcast: return try broadcast(request, in: app, postponing: postponing, now: now)
-        case .device: throw Refusal(.badPath)
-        }
     }
 }

@@ -22,9 +22,10 @@ extension DeliveryPlan {
         // checked once.
         var checked: [ContentCheckKey: [FieldError]] = [:]
         for item in items {
-            guard let type = types[item.audience.id], let contentState = item.payload.contentState else { continue }
             let variant = item.audience.variant
-            let own = variant.flatMap { content.byVariant[$0.rawValue]?.contentState } != nil
+            guard let type = types[item.audience.id], let contentState = request.payload(for: variant).contentState
+            else { continue }
+            let own = variant.flatMap { request.byVariant[$0.rawValue]?.contentState } != nil
             let key = ContentCheckKey(
                 bundleID: type.bundleID, attributesType: type.attributesType, variant: own ? variant : nil)
             let found =

@@ -3,35 +3,9 @@ package import FoundationEssentials
 package import GrandstandContract
 package import JSON
 
-/// The whole state of an event, as a feed reports it.
-package struct StateReport: Sendable {
-    /// A JSON object. Each value of `byVariant` is a JSON object, too.
-    package var contentState: JSONValue
-    package var byVariant: [Variant: JSONValue] = [:]
-    /// Rises with each state of the feed. `nil`: states count in the order of their arrival.
-    package var sequence: Int?
-    /// Rises each time the feed's sequence begins anew. `nil`: the epoch of the last state.
-    package var epoch: Int?
-    package var isFinal = false
-    /// `nil`: all audiences of the event.
-    package var audiences: [AudienceSelector]?
-
-    func content(for variant: Variant?) -> JSONValue { variant.flatMap { byVariant[$0] } ?? contentState }
-}
-
-extension StateReport {
-    /// Reads the body of `PUT /v1/events/{key}/state`. The bytes of contents stay as the caller wrote them.
-    package init(body: JSONValue) throws(Problem) {
-        let draft = try Contract.StateDraft.read(body)
-        var byVariant: [Variant: JSONValue] = [:]
-        for (name, content) in draft.byVariant ?? [:] {
-            byVariant[try Variant(allowed: name)] = try content.contentState?.tree()
-        }
-        self.init(
-            contentState: try draft.contentState.tree(), byVariant: byVariant, sequence: draft.sequence,
-            epoch: draft.sequenceEpoch, isFinal: draft.`final` ?? false,
-            audiences: try [AudienceSelector](draft.audiences))
-    }
+extension Contract.StateDraft {
+    /// Whether the event ends with this state.
+    package var isFinal: Bool { `final` ?? false }
 }
 
 /// Decides what a reported state sends. Pure: it depends on the newest accepted contents, the last state, the alerts that
@@ -96,24 +70,28 @@ package struct StateDecision: Sendable {
     ///   - isOver: whether all of them are over.
     /// - Throws: `stale-state` if the sequence is too low, or was used for another state.
     package init(
-        _ report: StateReport, to targets: [TargetAudience], isOver: Bool, progress: Progress, now: Date
+        _ report: Contract.StateDraft, to targets: [TargetAudience], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {
         audiences = targets.count
         let untyped = Set(targets.filter { $0.type == nil && !$0.isMisnamed }.map(\.audience.bundleID)).sorted().map {
             "\($0) has no content type, so the content is not checked, and no change sends an alert. Declare one with PUT "
                 + "/v1/apps/\($0)/contents/…."
         }
-        try Self.requireSize(of: report)
+        let own = (report.byVariant ?? [:]).compactMapValues(\.contentState)
+        for content in [report.contentState] + own.values { try Self.requireSize(of: Array(content.bytes)) }
+        let general = try report.contentState.tree()
+        var ofVariants: [String: JSONValue] = [:]
+        for (name, content) in own { ofVariants[name] = try content.tree() }
         let changes = targets.map { target in
             let old = target.newest.flatMap { try? JSONValue(parsing: $0) }
             let told = target.told.flatMap { try? JSONValue(parsing: $0) } ?? old
-            let new = report.content(for: target.audience.variant)
-            let change = StateChange(from: old, after: told, to: new, by: target.type)
+            let new = target.audience.variant.flatMap { ofVariants[$0.rawValue] } ?? general
+            let change = Self.change(from: old, after: told, to: new, by: target.type)
             return (target: target, told: told, new: new, change: change)
         }
         let news = changes.filter { $0.change.outcome != .unchanged }
         let ends = report.isFinal && !isOver
-        let epoch = report.epoch ?? progress.epoch
+        let epoch = report.sequenceEpoch ?? progress.epoch
         if epoch < progress.epoch {
             throw Self.stale("the sequenceEpoch \(progress.epoch)", has: epoch, progress)
         }
@@ -131,16 +109,16 @@ package struct StateDecision: Sendable {
             return
         }
         let ringing = news.first { $0.change.outcome == .rings }
-        var (alert, alerts): ([UInt8]?, [Variant: [UInt8]]) = (nil, [:])
+        var (alert, alerts): ([UInt8]?, [String: [UInt8]]) = (nil, [:])
         if let ringing, let old = ringing.told, let place = ringing.change.rule,
             let rule = ringing.target.type?.rules.rings[place]
         {
-            alert = rule.alert(for: nil, from: old, to: report.contentState)
+            alert = rule.alert(for: nil, from: old, to: general)
             for (target, told, new, _) in changes {
                 guard let variant = target.audience.variant,
                     let ownAlert = rule.alert(for: variant, from: told ?? old, to: new), ownAlert != alert
                 else { continue }
-                alerts[variant] = ownAlert
+                alerts[variant.rawValue] = ownAlert
             }
         }
         let rings = alert != nil || !alerts.isEmpty
@@ -149,17 +127,16 @@ package struct StateDecision: Sendable {
             rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
         rule = rings ? ringing?.change.rule : nil
+        let selectors = try [AudienceSelector](report.audiences)
         var request = BroadcastRequest(
-            payload: BroadcastPayload(event: ends ? .end : .update, contentState: report.contentState.bytes),
+            payload: BroadcastPayload(
+                event: ends ? .end : .update, contentState: Array(report.contentState.bytes), alert: alert),
             priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
             audiences: ends || news.count == changes.count
-                ? report.audiences : news.map { .only($0.target.audience) })
-        for (variant, content) in report.byVariant {
-            request.byVariant[variant.rawValue] = .init(contentState: RawJSON(unchecked: content.source))
-        }
-        request.payload.alert = alert
+                ? selectors : news.map { .only($0.target.audience) })
+        request.byVariant = own.mapValues { Contract.VariantContent(contentState: $0) }
         for (variant, alert) in alerts {
-            request.byVariant[variant.rawValue, default: .init()].alert = RawJSON(unchecked: alert)
+            request.byVariant[variant, default: .init()].alert = RawJSON(unchecked: alert)
         }
         if outcome == .quiet {
             let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? StateRules()
@@ -170,6 +147,27 @@ package struct StateDecision: Sendable {
         }
         self.request = request
         self.progress = after
+    }
+
+    /// The difference between a state and the newest accepted content of one audience. Whether something is sent depends
+    /// on that content. Whether it rings depends on the last state, because a message that somebody composed in between
+    /// does not say what happened.
+    ///
+    /// - Parameters:
+    ///   - old: the newest accepted content; `nil`: there is none, or Apple did not take it.
+    ///   - told: the last state; `nil`: the newest accepted content counts as the last state.
+    ///   - type: `nil`: every difference is an update.
+    /// - Returns: the outcome, and the index in `rings` of the rule that matched.
+    package static func change(
+        from old: JSONValue?, after told: JSONValue? = nil, to new: JSONValue, by type: ContentType?
+    ) -> (outcome: Contract.StateOutcome, rule: Int?) {
+        if let old, old.source.elementsEqual(new.source) || old.isSame(as: new) { return (.unchanged, nil) }
+        let rules = type?.rules ?? StateRules()
+        if let before = told ?? old, let ringing = rules.rings.firstIndex(where: { $0.holds(from: before, to: new) }) {
+            return (.rings, ringing)
+        }
+        let isQuiet = !rules.quiet.isEmpty && old?.isSame(as: new, ignoring: rules.quiet) ?? false
+        return (isQuiet ? .quiet : .update, nil)
     }
 
     /// The broadcasts whose alerts wait for an audience and say what the state `new` undid.
@@ -189,19 +187,18 @@ package struct StateDecision: Sendable {
     }
 
     /// Refuses a content that is too large for any message. This happens before contents are compared.
-    private static func requireSize(of report: StateReport) throws(Problem) {
+    private static func requireSize(of content: [UInt8]) throws(Problem) {
         let limit = APNsLimits.broadcastPayload
-        for content in [report.contentState] + report.byVariant.values where content.source.count > limit {
-            // Escapes are removed if the content fits without them.
-            let plain = JSONScanner.withoutUnicodeEscapes(content.bytes)
-            guard plain.count > limit else { continue }
-            let size = BroadcastPayload(event: .update, contentState: plain).body(timestamp: 1_000_000_000).count
-            throw Problem(
-                .payloadTooLarge,
-                "The message to APNs would have \(size) bytes; Apple takes \(limit). Shorten contentState by "
-                    + "\(size - limit) bytes.",
-                members: [.size(size), .limit(limit)])
-        }
+        guard content.count > limit else { return }
+        // Escapes are removed if the content fits without them.
+        let plain = JSONParser.withoutUnicodeEscapes(content)
+        guard plain.count > limit else { return }
+        let size = BroadcastPayload(event: .update, contentState: plain).body(timestamp: 1_000_000_000).count
+        throw Problem(
+            .payloadTooLarge,
+            "The message to APNs would have \(size) bytes; Apple takes \(limit). Shorten contentState by "
+                + "\(size - limit) bytes.",
+            members: [.size(size), .limit(limit)])
     }
 
     /// - Parameters:

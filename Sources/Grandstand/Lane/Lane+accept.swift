@@ -1,3 +1,4 @@
+internal import APNsWire
 package import FoundationEssentials
 internal import GrandstandContract
 
@@ -5,16 +6,22 @@ extension Lane {
     /// Adds an accepted message to the lane. It may supersede older messages. No message is accepted after an `end`. A
     /// message that takes the content of another broadcast counts as that broadcast's message, too, so that the other
     /// broadcast is not withdrawn.
-    package mutating func accept(_ message: LaneMessage, at now: Date) {
+    ///
+    /// - Parameter isTooLarge: whether the message is too large for tokens. It is rejected, but its content is the newest.
+    package mutating func accept(_ message: LaneMessage, isTooLarge: Bool = false, at now: Date) {
         var message = message
-        message.state = unsent
-        message.channelID = channel?.channelID
-        message.contentBefore = newest
+        message.state = unsent(message.kind)
+        if message.kind == .channel { message.channelID = channel?.channelID }
+        // A device may know a timestamp that was sent in the other way.
+        self[message.kind].lastTimestamp = max(lastTimestamp, tokens.lastTimestamp)
+        let other = messages.last.flatMap { $0.broadcast == message.broadcast ? $0 : nil }
+        message.contentBefore = other == nil ? newest : other?.contentBefore
         if message.hasContent { newest = message.broadcast }
         if message.isEnd { fence(at: now) }
-        if let index = messages.firstIndex(where: { $0.broadcast == message.contentOf }) {
+        for index in messages.indices where messages[index].broadcast == message.contentOf {
             messages[index].contentSent = true
         }
+        if isTooLarge { message.refuse(at: now) }
         messages.append(message)
         settleObsolete(at: now)
     }
@@ -48,9 +55,23 @@ extension Lane {
         if closedAt == time { closedAt = nil }
     }
 
+    /// Cancels the messages that wait for a channel, because none will be made.
+    package mutating func giveUpChannel(at now: Date) {
+        for index in messages.indices where messages[index].state == .waiting { settle(index, .cancelled, at: now) }
+        if head == nil, queue(.tokens).isEmpty { close(at: now) }
+    }
+
     mutating func cancelWaiting(at now: Date) {
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             settle(index, .cancelled, at: now)
         }
+    }
+}
+
+extension LaneMessage {
+    /// Rejects the message as too large for tokens.
+    mutating func refuse(at now: Date) {
+        settle(.rejected, at: now)
+        reason = APNsReason.payloadTooLarge.rawValue
     }
 }

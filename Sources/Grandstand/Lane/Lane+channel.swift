@@ -1,3 +1,4 @@
+internal import APNsWire
 package import FoundationEssentials
 internal import GrandstandContract
 
@@ -22,7 +23,7 @@ extension Lane {
     package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
         guard let channel else { return nil }
         var neededUntil = storedUntil
-        for index in messages.indices where !messages[index].state.isSettled {
+        for index in messages.indices where !messages[index].state.isSettled && messages[index].kind == .channel {
             let message = messages[index]
             if let lease, isUnderWay(message) {
                 let until = max(lease.until, keptUntil(message, settledAt: lease.until) ?? lease.until)
@@ -42,26 +43,48 @@ extension Lane {
     }
 
     /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. The lane loses its
-    /// channel if the audience has another storage policy now, which needs another channel, or if the audience uses no
-    /// channel any more.
+    /// channel if the audience has another storage policy now, which needs another channel, or if the audience is reached
+    /// by tokens now.
     ///
     /// - Returns: until when a device may still need the lost channel, as far as this lane knows.
     package mutating func change(_ audience: Audience, at now: Date) -> Date? {
         let isServed = audience.delivery == .channel && audience.storagePolicy == self.audience.storagePolicy
         self.audience = audience
-        if audience.delivery == .channel { closedAt = nil }
-        return isServed ? nil : disconnect(at: now)
+        let neededUntil = isServed ? nil : disconnect(at: now)
+        if audience.delivery == .tokens { moveToTokens(at: now) }
+        return neededUntil
+    }
+
+    /// Sends the messages that wait for a channel to the tokens, because the audience is reached by tokens only. Those
+    /// that are too large for tokens are rejected.
+    mutating func moveToTokens(at now: Date) {
+        tokens.lastTimestamp = max(lastTimestamp, tokens.lastTimestamp)
+        for index in messages.indices where messages[index].state == .waiting {
+            let (broadcast, content, alert) = (
+                messages[index].broadcast, messages[index].contentBytes ?? 0, messages[index].alertBytes ?? 0
+            )
+            guard !queue(.tokens).contains(where: { $0.broadcast == broadcast }) else {
+                settle(index, .cancelled, at: now)
+                continue
+            }
+            messages[index].tokens = TokenProgress()
+            messages[index].state = .queued
+            (messages[index].timestamp, messages[index].channelID) = (nil, nil)
+            if content + alert > Self.bytesForContentAndAlert(.tokens) { messages[index].refuse(at: now) }
+        }
+        settleObsolete(at: now)
     }
 
     /// Recomputes `apns-expiration` by the audience's present storage policy, because messages may have been accepted
-    /// under another one.
+    /// under another one. APNs stores the newest message to a token.
     ///
     /// - Parameter headers: expirations that organisers set themselves, by broadcast.
     package mutating func judgeExpirations(_ headers: [UUID: Int]) {
         for index in messages.indices where !messages[index].state.isSettled {
             let message = messages[index]
             let expiration = headers[message.broadcast].map(Expiration.header) ?? .standard
-            let header = expiration.header(for: audience.storagePolicy, until: message.expiresAt)
+            let policy = message.kind == .tokens ? .mostRecentMessageStored : audience.storagePolicy
+            let header = expiration.header(for: policy, until: message.expiresAt)
             // The policy decides only whether the header is 0, which means that APNs does not store the message. The
             // time in another header was decided when the message was accepted, so it stays.
             if (header == 0) != (message.apnsExpiration == 0) { messages[index].apnsExpiration = header }

@@ -1,6 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
-internal import GrandstandContract
+package import GrandstandContract
 
 extension Lane {
     /// The effect of a verdict.
@@ -13,21 +13,29 @@ extension Lane {
         case channelDoubted(reason: String)
     }
 
-    /// Records APNs' verdict on the message under way, and ends the lease.
-    package mutating func settle(_ settlement: Settlement, by replica: UUID, at now: Date) -> Effect {
-        guard let index = underWay(settlement.delivery, replica) else { return .none }
-        if !settlement.mayBeProcessed { messages[index].refusals += 1 }
+    /// Records what became of the message under way, and ends the lease.
+    package mutating func settle(_ delivery: ClaimedDelivery, at now: Date) -> Effect {
+        guard let id = delivery.message.id, let index = underWay(id, delivery.replica) else { return .none }
+        guard let verdict = delivery.verdict else {
+            messages[index].state = unsent(.channel)
+            messages[index].attempts -= 1
+            // Nothing was sent, so the lane need not wait for its interval between messages.
+            readyAt = now
+            giveBack(.channel, at: now)
+            return .settled
+        }
+        if !delivery.mayBeProcessed { messages[index].refusals += 1 }
         var effect = Effect.settled
-        switch settlement.verdict {
+        switch verdict {
         case .accepted(let receipt):
-            messages[index].settle(.accepted, at: settlement.at)
+            messages[index].settle(.accepted, at: delivery.settledAt)
             messages[index].uniqueID = receipt.uniqueID
             // The reasons of earlier attempts no longer apply. Only `lapsed` stays: the alert was too old to ring.
             messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
             // `storedUntil` is about the lane's present channel. If the lane has lost the channel that the message was
             // sent to, the message does not change `storedUntil`.
             if messages[index].channelID == channel?.channelID {
-                let kept = keptUntil(messages[index], settledAt: settlement.at)
+                let kept = keptUntil(messages[index], settledAt: delivery.settledAt)
                 storedUntil = [storedUntil, kept].compactMap(\.self).max()
             }
         case .retry(let time, let reason):
@@ -36,7 +44,7 @@ extension Lane {
             wait(index, until: time, reason)
             readyAt = max(readyAt ?? time, time)
         case .rejected(let refusal):
-            messages[index].settle(.rejected, at: settlement.at)
+            messages[index].settle(.rejected, at: delivery.settledAt)
             messages[index].reason = refusal.reason.rawValue
         case .channelDoubted(let refusal, let next):
             let hasChannel = channel.map { $0.takesMessages && $0.channelID == messages[index].channelID } ?? false
@@ -45,93 +53,102 @@ extension Lane {
             if let next, hasChannel || fencedAt == nil {
                 wait(index, until: next, refusal.reason.rawValue)
             } else {
-                messages[index].settle(.rejected, at: settlement.at)
+                messages[index].settle(.rejected, at: delivery.settledAt)
                 messages[index].reason = refusal.reason.rawValue
             }
         case .expired(let reason):
-            messages[index].settle(.expired, at: settlement.at)
+            messages[index].settle(.expired, at: delivery.settledAt)
             messages[index].reason = reason
         }
-        if let notBefore = settlement.notBefore {
+        if let notBefore = delivery.notBefore {
             readyAt = max(readyAt ?? notBefore, notBefore)
             if let next = messages[index].nextAttemptAt { messages[index].nextAttemptAt = max(next, notBefore) }
         }
-        giveBack(at: now)
+        giveBack(.channel, at: now)
         return effect
     }
 
-    /// Records the outcome of a shard of the message under way, and ends the lease. The rest of the message waits. If
-    /// newer state supersedes the message, the members that were not reached yet get the newer state.
+    /// Records the outcome of a shard of the message to tokens that is under way, and ends the lease. The rest of the
+    /// message waits. If newer state supersedes the message, the tokens that were not reached yet get the newer state.
     ///
     /// - Parameters:
+    ///   - shard: the outcome of the shard, and what is left.
+    ///   - reason: the most frequent reason of failures.
     ///   - number: the shard's number, as `attempts` counted it. If the shard was recorded before and only the answer
     ///     was lost, nothing changes.
-    ///   - again: once the message is swept, when the first member that waits for it is due.
+    ///   - again: once the message is swept, when the first token that waits for it is due.
     /// - Returns: whether the replica still had the lease.
     package mutating func settle(
-        _ progress: FanOut.Progress, of delivery: Int, number: Int, by replica: UUID, again: Date, at now: Date
+        _ shard: TokenProgress, reason: String? = nil, of delivery: Int, number: Int, by replica: UUID, again: Date?,
+        at now: Date
     ) -> Bool {
         guard holds(delivery, number: number, by: replica), let index = underWay(delivery, replica),
-            var fanOut = messages[index].fanOut
+            var progress = messages[index].tokens
         else { return false }
-        fanOut.advance(by: progress)
-        messages[index].fanOut = fanOut
-        messages[index].reason = progress.reason ?? messages[index].reason
-        if fanOut.isDone {
+        progress.advance(by: shard)
+        messages[index].tokens = progress
+        messages[index].reason = reason ?? messages[index].reason
+        if progress.isDone {
             // Nothing was sent, so the lane need not wait for its interval between messages.
-            if fanOut.total == 0 { readyAt = now }
-            let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
-            let isLate = fanOut.accepted == 0 && fanOut.expired > 0 && !isRefused
+            if progress.total == 0 { tokens.readyAt = now }
+            let isRefused = progress.accepted == 0 && progress.rejected + progress.gone > 0
+            let isLate = progress.accepted == 0 && progress.expired > 0 && !isRefused
             messages[index].settle(isRefused ? .rejected : isLate ? .expired : .accepted, at: now)
-            // Every member has the message, so the reasons of earlier attempts no longer apply.
-            if fanOut.accepted == fanOut.total { messages[index].reason = nil }
+            // Every token has the message, so the reasons of earlier attempts no longer apply.
+            if progress.accepted == progress.total { messages[index].reason = nil }
         } else {
-            messages[index].state = unsent
-            if fanOut.rest.isSwept { messages[index].nextAttemptAt = again }
+            messages[index].state = .queued
+            messages[index].nextAttemptAt = again
         }
-        giveBack(at: now)
+        giveBack(.tokens, at: now)
         return true
     }
 
     /// Whether a replica still has the lease for a shard.
     ///
-    /// - Parameter delivery: `nil`: the shard is for members that joined late.
+    /// - Parameter delivery: `nil`: the shard is for tokens that came late.
     package func holds(_ delivery: Int?, number: Int, by replica: UUID) -> Bool {
-        guard let delivery else { return lease?.replica == replica && messages.allSatisfy { $0.state != .sending } }
+        guard let delivery else {
+            return tokens.lease?.replica == replica && queue(.tokens).allSatisfy { $0.state != .sending }
+        }
         return underWay(delivery, replica).map { messages[$0].attempts == number } ?? false
     }
 
-    /// Records the number of members when the message begins.
-    package mutating func begin(_ fanOut: FanOut, of delivery: Int) {
+    /// Records the number of tokens when the message begins.
+    package mutating func begin(total: Int, of delivery: Int) {
         guard let index = messages.firstIndex(where: { $0.id == delivery }) else { return }
-        messages[index].fanOut = fanOut
+        messages[index].tokens?.total = total
     }
 
-    /// Ends the lease without sending; the attempt does not count.
+    /// Leases the lane for tokens that came late, if no message to tokens is under way or waits. A message that waits
+    /// reaches them, too.
     ///
-    /// - Returns: whether the replica still had the lease.
-    package mutating func release(_ delivery: Int, by replica: UUID, at now: Date) -> Bool {
-        guard let index = underWay(delivery, replica) else { return false }
-        messages[index].state = unsent
-        messages[index].attempts -= 1
-        // Nothing was sent, so the lane need not wait for its interval between messages.
-        readyAt = now
-        giveBack(at: now)
+    /// - Returns: whether it is leased.
+    package mutating func lease(for claim: LaneClaim) -> Bool {
+        if let lease = tokens.lease, lease.until > claim.at { return false }
+        guard queue(.tokens).isEmpty else { return false }
+        tokens.lease = Lease(replica: claim.replica, until: claim.leasedUntil)
         return true
     }
 
+    /// Ends the lease after a shard of tokens that came late.
+    package mutating func release(by replica: UUID, at now: Date) {
+        if tokens.lease?.replica == replica { giveBack(.tokens, at: now) }
+    }
+
     /// Extends the lease of a replica that still works on the lane.
-    package mutating func extendLease(by replica: UUID, until time: Date) {
-        if lease?.replica == replica { lease?.until = time }
+    package mutating func extendLease(_ kind: Contract.DeliveryKind = .channel, by replica: UUID, until time: Date) {
+        if self[kind].lease?.replica == replica { self[kind].lease?.until = time }
     }
 
     private func underWay(_ delivery: Int, _ replica: UUID) -> Int? {
-        guard lease?.replica == replica else { return nil }
-        return messages.firstIndex { $0.id == delivery && $0.state == .sending }
+        messages.firstIndex {
+            $0.id == delivery && $0.state == .sending && self[$0.kind].lease?.replica == replica
+        }
     }
 
     private mutating func wait(_ index: Int, until time: Date, _ reason: String) {
-        messages[index].state = unsent
+        messages[index].state = unsent(.channel)
         messages[index].nextAttemptAt = time
         messages[index].reason = reason
     }
@@ -139,9 +156,10 @@ extension Lane {
     /// Ends the lease. If a message is under way, the replica has already claimed the lane again for that message, so
     /// the lease stays. Also settles messages that are not needed any longer; if the lane is closed, it cancels the
     /// messages that wait.
-    mutating func giveBack(at now: Date) {
-        if !messages.contains(where: { $0.state == .sending }) { lease = nil }
+    private mutating func giveBack(_ kind: Contract.DeliveryKind, at now: Date) {
+        if !queue(kind).contains(where: { $0.state == .sending }) { self[kind].lease = nil }
         if closedAt == nil { settleObsolete(at: now) } else { cancelWaiting(at: now) }
+        if audience.delivery == .tokens { moveToTokens(at: now) }
     }
 
     /// Until when APNs stores an accepted message, or a device shows the activity that the message ended. A dismissal

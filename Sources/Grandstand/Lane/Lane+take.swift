@@ -1,12 +1,12 @@
 internal import APNsWire
 package import FoundationEssentials
-internal import GrandstandContract
+package import GrandstandContract
 
 extension Lane {
     /// The form in which a message is sent: its content, its alert and its timestamp.
     ///
-    /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because a
-    ///   crowd's next shard is due. Then the alert is sent with the newest content, if both fit into one message.
+    /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because the
+    ///   next shard of tokens is due. Then the alert is sent with the newest content, if both fit into one message.
     ///   Alerts that wait between this alert and the newest message get the newest content, too. So no state waits
     ///   behind repetitions. The newest message is sent by itself afterwards.
     /// - An alert that is too old to ring is left out.
@@ -27,9 +27,7 @@ extension Lane {
     }
 
     /// The most bytes of content and alert together: APNs' limit minus the rest of the body (`BroadcastPayload`).
-    package var bytesForContentAndAlert: Int {
-        kind.bodyLimit - 160
-    }
+    package static func bytesForContentAndAlert(_ kind: Contract.DeliveryKind) -> Int { kind.bodyLimit - 160 }
 
     /// - Parameter isRepeated: whether a replica died while it was sending the message.
     func form(of head: LaneMessage, isRepeated: Bool = false, at now: Date) -> Form {
@@ -37,15 +35,15 @@ extension Lane {
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
         let goesAgain = head.timestamp != nil || head.contentOf != nil
         if rings, goesAgain, !keepsForm(head, isRepeated), !head.isEnd,
-            let newest = messages.last(where: { !$0.state.isSettled }),
+            let newest = queue(head.kind).last,
             newest.content != head.content, let content = newest.contentBytes, let alert = head.alertBytes,
-            content + alert <= bytesForContentAndAlert
+            content + alert <= Self.bytesForContentAndAlert(head.kind)
         {
             form.contentOf = newest.content
             form.contentBytes = content
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
-        let isMoved = head.channelID != nil && head.channelID != channel?.channelID
+        let isMoved = head.kind == .channel && head.channelID != nil && head.channelID != channel?.channelID
         // A message that has attempts but no timestamp was reset by `requeueSuperseded`, because a later message has a
         // higher timestamp. It is sent as a new message.
         form.isAnother =
@@ -55,34 +53,43 @@ extension Lane {
     }
 
     /// Whether the message is repeated unchanged. A message that a dead replica was sending may have rung. With newer
-    /// content and a new timestamp it would ring again. The same holds for a crowd's members that are tried again.
+    /// content and a new timestamp it would ring again. Tokens know whether the alert may have rung
+    /// (`activities.rang`); the same message goes again to those that are tried again.
     private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
-        isRepeated || head.fanOut?.rest.isSwept ?? false
+        head.tokens.map(\.isSwept) ?? isRepeated
     }
 
     /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica was
     /// sending waits again, and newer state may supersede it.
     ///
-    /// - Parameter requestID: makes a request ID for a message that changed.
+    /// - Parameters:
+    ///   - kind: whether the message to the channel or the message to the tokens is taken.
+    ///   - requestID: makes a request ID for a message that changed.
     /// - Returns: the message as it is sent; `nil`: none is sent now, and `due(at:)` says when to look again.
-    package mutating func take(_ claim: LaneClaim, requestID: () -> UUID) -> LaneMessage? {
+    package mutating func take(
+        _ claim: LaneClaim, to kind: Contract.DeliveryKind = .channel, requestID: () -> UUID
+    ) -> LaneMessage? {
         let now = claim.at
-        if let lease, lease.until > now || lease.replica == claim.replica && claim.held.contains(id) { return nil }
-        lease = nil
+        if let lease = self[kind].lease,
+            lease.until > now || lease.replica == claim.replica && claim.held.contains(id)
+        {
+            return nil
+        }
+        self[kind].lease = nil
         var left: UUID?
-        for index in messages.indices where messages[index].state == .sending {
-            messages[index].state = unsent
+        for index in messages.indices where messages[index].state == .sending && messages[index].kind == kind {
+            messages[index].state = unsent(kind)
             left = messages[index].broadcast
         }
         settleObsolete(at: now)
-        guard takesMessages, let time = sendable(repeating: left, at: now), time <= now,
-            let index = messages.firstIndex(where: { !$0.state.isSettled })
+        guard takesMessages(kind), let time = sendable(kind, repeating: left, at: now), time <= now,
+            let index = messages.firstIndex(where: { !$0.state.isSettled && $0.kind == kind })
         else { return nil }
         let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
-            let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), lastTimestamp + 1)
+            let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), self[kind].lastTimestamp + 1)
             messages[index].timestamp = timestamp
-            lastTimestamp = timestamp
+            self[kind].lastTimestamp = timestamp
         }
         if form.isAnother { messages[index].requestID = requestID() }
         if form.isStale {
@@ -93,41 +100,39 @@ extension Lane {
         messages[index].state = .sending
         messages[index].attempts += 1
         messages[index].nextAttemptAt = nil
-        messages[index].channelID = channel?.channelID
+        if kind == .channel { messages[index].channelID = channel?.channelID }
         messages[index].contentOf = form.contentOf
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
-        lease = Lease(replica: claim.replica, until: claim.leasedUntil)
-        // From now on APNs may store the message, whatever APNs answers.
-        if !kind.isCrowd, messages[index].apnsExpiration > 0 {
-            storedUntil = max(storedUntil ?? .distantPast, messages[index].expiresAt)
-        }
-        let due = min(waitsSince ?? now, now)
-        waitsSince = nil
-        if kind.isCrowd {
-            fanOut(index, isNew: form.hasNewTimestamp, claim)
-        } else {
+        self[kind].lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        let waitsSince = self[kind].waitsSince ?? now
+        self[kind].waitsSince = nil
+        if kind == .channel {
+            // From now on APNs may store the message, whatever APNs answers.
+            if messages[index].apnsExpiration > 0 {
+                storedUntil = max(storedUntil ?? .distantPast, messages[index].expiresAt)
+            }
             // The interval counts from the time at which the message was due. If it counted from the claim, each late
             // claim would delay a lane that gets a message in every interval. At most half an interval is caught up.
-            pace(claim.laneInterval, from: max(due, now.addingTimeInterval(-claim.laneInterval / 2)))
+            pace(
+                kind, claim.laneInterval,
+                from: max(min(waitsSince, now), now.addingTimeInterval(-claim.laneInterval / 2)))
+        } else if form.hasNewTimestamp {
+            // The interval counts from the first shard.
+            pace(kind, claim.laneInterval, from: now)
         }
         return messages[index]
     }
 
-    /// A message to a crowd is sent in shards. The interval counts from the first shard.
-    private mutating func fanOut(_ index: Int, isNew: Bool, _ claim: LaneClaim) {
-        messages[index].fanOut = messages[index].fanOut ?? FanOut()
-        if isNew { pace(claim.laneInterval, from: claim.at) }
-    }
-
-    private mutating func pace(_ interval: TimeInterval, from time: Date) {
-        readyAt = max(readyAt ?? .distantPast, time.addingTimeInterval(interval))
+    private mutating func pace(_ kind: Contract.DeliveryKind, _ interval: TimeInterval, from time: Date) {
+        self[kind].readyAt = max(self[kind].readyAt ?? .distantPast, time.addingTimeInterval(interval))
     }
 
     /// Gives the alerts between the head and the newest message the newest content, because older content must not
     /// follow it.
     private mutating func carry(_ form: Form, after head: Int) {
-        for index in messages.indices where index > head && !messages[index].state.isSettled {
+        for index in messages.indices
+        where index > head && !messages[index].state.isSettled && messages[index].kind == messages[head].kind {
             if messages[index].broadcast == form.carried {
                 messages[index].contentSent = true
             } else {

@@ -14,31 +14,29 @@ extension Lane {
     package mutating func takeBackEnd(at now: Date) -> (mayHaveLeft: Bool, needsNews: Bool) {
         guard let since = fencedAt ?? closedAt else { return (false, false) }
         // An end that was already undone does not count.
-        let mayHaveLeft = messages.contains { message in
+        let left = messages.filter { message in
             message.isEnd && message.mayBeProcessed && message.state != .rejected
                 && message.settledAt.map { $0 >= since } ?? true
-                // A crowd without members got nothing.
-                && message.fanOut?.total != 0
+                // Without tokens nobody got it.
+                && message.tokens?.total != 0
         }
         fencedAt = nil
         closedAt = nil
         settleObsolete(at: now)
-        while let message = messages.first(where: { $0.broadcast == newest }),
-            message.isEnd || message.state == .cancelled
-        {
-            newest = message.contentBefore
-        }
+        restoreNewestContent { $0.isEnd || $0.state == .cancelled }
         requeueSuperseded(at: now)
-        return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd })
+        let lacksNews = left.contains { end in queue(end.kind).allSatisfy(\.isEnd) }
+        return (!left.isEmpty, lacksNews && newest != nil)
     }
 
     /// Prepares a lane for the last `end` of a cancelled event. Messages that wait are cancelled, unless the lane
     /// already has an `end` of its own.
     ///
+    /// - Parameter hasTokens: whether activities with tokens show the audience's event.
     /// - Returns: whether the last `end` must be sent: the lane has no other `end`, and has a recipient.
-    package mutating func makeWayForEnd(at now: Date) -> Bool {
+    package mutating func makeWayForEnd(hasTokens: Bool = false, at now: Date) -> Bool {
         guard fencedAt == nil else { return false }
         cancelWaiting(at: now)
-        return isConnected
+        return channel != nil || hasTokens || audience.delivery == .tokens
     }
 }

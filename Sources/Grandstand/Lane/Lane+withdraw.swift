@@ -12,21 +12,25 @@ extension Lane {
     ///
     /// - Returns: whether the lane had a message to withdraw.
     package mutating func withdraw(_ broadcast: UUID, at now: Date) -> Bool {
-        guard let index = messages.firstIndex(where: { $0.broadcast == broadcast }),
-            messages[index].isUnsent, messages[index].state != .cancelled
-        else { return false }
-        messages[index].settle(.cancelled, at: now)
-        if messages[index].isEnd, closedAt == nil { fencedAt = nil }
-        restoreNewestContent()
+        let indices = messages.indices.filter {
+            messages[$0].broadcast == broadcast && messages[$0].isUnsent && messages[$0].state != .cancelled
+        }
+        guard !indices.isEmpty else { return false }
+        for index in indices {
+            messages[index].settle(.cancelled, at: now)
+            if messages[index].isEnd, closedAt == nil { fencedAt = nil }
+        }
+        restoreNewestContent { $0.state == .cancelled }
         requeueSuperseded(at: now)
         return true
     }
 
-    /// Sets `newest` to the newest broadcast whose message was not cancelled. Each message names the broadcast whose
-    /// content was the newest before it (`contentBefore`). The message of that broadcast may have been on another lane
-    /// of the audience.
-    private mutating func restoreNewestContent() {
-        while let message = messages.first(where: { $0.broadcast == newest }), message.state == .cancelled {
+    /// Sets `newest` to the newest broadcast that has a message which was not undone. Each message names the broadcast
+    /// whose content was the newest before it (`contentBefore`).
+    mutating func restoreNewestContent(_ isUndone: (LaneMessage) -> Bool) {
+        while case let all = messages.filter({ $0.broadcast == newest }), let message = all.first,
+            all.allSatisfy(isUndone)
+        {
             newest = message.contentBefore
         }
     }
@@ -35,12 +39,15 @@ extension Lane {
     /// taken it. If the withdrawn message had been tried, the update's timestamp would be too low, so the update gets a
     /// new timestamp.
     mutating func requeueSuperseded(at now: Date) {
-        guard fencedAt == nil, closedAt == nil,
-            let index = messages.firstIndex(where: { $0.broadcast == newest && $0.state == .superseded }),
-            messages[index].expiresAt > now
-        else { return }
-        if messages[index].timestamp != lastTimestamp { messages[index].timestamp = nil }
-        messages[index].state = unsent
-        messages[index].settledAt = nil
+        guard fencedAt == nil, closedAt == nil else { return }
+        for index in messages.indices
+        where messages[index].broadcast == newest && messages[index].state == .superseded
+            && messages[index].expiresAt > now
+        {
+            let kind = messages[index].kind
+            if messages[index].timestamp != self[kind].lastTimestamp { messages[index].timestamp = nil }
+            messages[index].state = unsent(kind)
+            messages[index].settledAt = nil
+        }
     }
 }

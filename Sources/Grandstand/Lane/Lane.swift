@@ -1,27 +1,15 @@
 internal import APNsWire
 package import FoundationEssentials
-internal import GrandstandContract
+package import GrandstandContract
 
-/// The messages of one channel, or of one crowd of tokens, in order. At most one is under way, and the newest state
-/// replaces older ones.
+/// The messages of one audience, in order: to its channel, and to the tokens of activities without a channel. Of each kind
+/// at most one message is under way, and the newest state replaces older ones. The
+/// newest content, the `end` and the rising timestamps are those of the audience.
 ///
 /// All rules about order, supersession, expiry, pacing, rank and due time are methods of this value
 /// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, calls a method and writes it back.
 /// Nothing else writes the row.
 package struct Lane: Sendable, Hashable {
-    /// The recipient of a lane's messages.
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A channel: a message is one request.
-        case channel
-        /// Activities that have a token and no channel: a message is sent in shards (`FanOut`).
-        case crowd
-
-        package var isCrowd: Bool { self == .crowd }
-
-        /// The most bytes of a message's body: fewer for a token than for a channel (docs/internals/apns.md section 4).
-        package var bodyLimit: Int { self == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload }
-    }
-
     /// The channel that its messages go to.
     package struct Channel: Sendable, Hashable {
         package var id: UUID
@@ -37,7 +25,7 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// The right of one replica to send the lane's messages.
+    /// The right of one replica to send the lane's messages of one kind.
     package struct Lease: Sendable, Hashable {
         package var replica: UUID
         /// After this time another replica may take the lane.
@@ -50,9 +38,8 @@ package struct Lane: Sendable, Hashable {
     }
 
     package let id: Int
-    package let kind: Kind
     package internal(set) var audience: Audience
-    /// `nil`: the lane has no channel yet, or has lost it.
+    /// `nil`: the lane has no channel yet, has lost it, or needs none.
     package var channel: Channel?
     package var lease: Lease?
     /// The unsettled messages, in order. For `withdraw` and `takeBackEnd`, the array also has the settled messages that
@@ -68,24 +55,58 @@ package struct Lane: Sendable, Hashable {
     package var closedAt: Date?
     /// The broadcast whose content people see, or will see when all waiting messages were sent.
     package var newest: UUID?
-    /// The broadcast whose content is the last state of the event (`StateReport`) for this lane's audience. Only a lead
-    /// knows it. `nil`: none came.
+    /// The broadcast whose content is the last state of the event (`Contract.StateDraft`) for this lane's audience. `nil`: none
+    /// came.
     package var told: UUID?
     /// Until this time APNs stores the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
     /// Since when the lane waits for its turn; `nil`: it does not wait. Newer messages do not change this time.
     package var waitsSince: Date?
+    /// The same for the messages to tokens as `lease`, `lastTimestamp`, `readyAt` and `waitsSince` for those to the
+    /// channel.
+    package var tokens: Turn
+
+    /// What each kind of messages has of its own.
+    package struct Turn: Sendable, Hashable {
+        package var lease: Lease?
+        package var lastTimestamp: Int
+        package var readyAt: Date?
+        package var waitsSince: Date?
+
+        package init(
+            lease: Lease? = nil, lastTimestamp: Int = 0, readyAt: Date? = nil, waitsSince: Date? = nil
+        ) {
+            self.lease = lease
+            self.lastTimestamp = lastTimestamp
+            self.readyAt = readyAt
+            self.waitsSince = waitsSince
+        }
+    }
+
+    package subscript(kind: Contract.DeliveryKind) -> Turn {
+        get {
+            kind == .tokens
+                ? tokens : Turn(lease: lease, lastTimestamp: lastTimestamp, readyAt: readyAt, waitsSince: waitsSince)
+        }
+        set {
+            if kind == .tokens {
+                tokens = newValue
+            } else {
+                (lease, lastTimestamp) = (newValue.lease, newValue.lastTimestamp)
+                (readyAt, waitsSince) = (newValue.readyAt, newValue.waitsSince)
+            }
+        }
+    }
 
     package init(
-        id: Int, kind: Kind = .channel, audience: Audience, channel: Channel?,
-        lease: Lease? = nil,
-        messages: [LaneMessage] = [],
+        id: Int, audience: Audience, channel: Channel?, lease: Lease? = nil, messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
-        newest: UUID? = nil, told: UUID? = nil, storedUntil: Date? = nil, waitsSince: Date? = nil
+        newest: UUID? = nil, told: UUID? = nil, storedUntil: Date? = nil, waitsSince: Date? = nil,
+        tokens: Turn = Turn()
     ) {
         self.waitsSince = waitsSince
+        self.tokens = tokens
         self.id = id
-        self.kind = kind
         self.audience = audience
         self.channel = channel
         self.lease = lease
@@ -109,8 +130,13 @@ package struct Lane: Sendable, Hashable {
     /// Messages that are not settled, in order.
     package var pending: some Collection<LaneMessage> { messages.lazy.filter { !$0.state.isSettled } }
 
-    /// The next message to be sent.
-    package var head: LaneMessage? { messages.first { !$0.state.isSettled } }
+    /// The messages of one kind that are not settled, in order.
+    package func queue(_ kind: Contract.DeliveryKind) -> some BidirectionalCollection<LaneMessage> {
+        messages.filter { !$0.state.isSettled && $0.kind == kind }
+    }
+
+    /// The next message to be sent to the channel.
+    package var head: LaneMessage? { queue(.channel).first }
 
     /// The order of an app's lanes, by the most urgent message that waits.
     package enum Rank: Int, Sendable, Hashable {
@@ -134,56 +160,53 @@ package struct Lane: Sendable, Hashable {
 
     /// When a dispatcher must examine the lane: its lease ends, its head may be sent, or a message expires; `nil`:
     /// nothing waits. If the time is in the past, the lane has waited since then.
-    package func due(at now: Date) -> Date? {
-        if let lease { return lease.until }
-        guard let expiry = pending.map(\.expiresAt).min() else { return nil }
-        let time = min(expiry, sendable(at: now) ?? expiry)
-        return time <= now ? min(time, waitsSince ?? time) : time
+    package func due(_ kind: Contract.DeliveryKind = .channel, at now: Date) -> Date? {
+        if let lease = self[kind].lease { return lease.until }
+        guard let expiry = queue(kind).map(\.expiresAt).min() else { return nil }
+        let head = queue(kind).first
+        let next = head?.tokens?.isSwept ?? false ? head?.nextAttemptAt : sendable(kind, at: now)
+        let time = min(expiry, next ?? expiry)
+        return time <= now ? min(time, self[kind].waitsSince ?? time) : time
     }
-
-    /// Whether there is a recipient. A lane for tokens always has one.
-    package var isConnected: Bool { kind != .channel || channel != nil }
-
-    /// Whether messages may be sent now.
-    var takesMessages: Bool { kind != .channel || channel?.takesMessages ?? false }
 
     /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel.
     ///
     /// - Parameter left: the broadcast whose message a dead replica was sending.
-    func sendable(repeating left: UUID? = nil, at now: Date) -> Date? {
-        guard let head, isConnected else { return nil }
-        guard takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
+    func sendable(_ kind: Contract.DeliveryKind, repeating left: UUID? = nil, at now: Date) -> Date? {
+        guard let head = queue(kind).first, kind == .tokens || channel != nil else { return nil }
+        let turn = self[kind]
+        guard takesMessages(kind) else { return max(now.addingTimeInterval(Self.channelPause), turn.readyAt ?? now) }
         let form = form(of: head, isRepeated: head.broadcast == left, at: now)
-        var time = max(now, isPaced(head, form) ? readyAt ?? now : now)
-        // A message that changed since the last attempt does not wait for its next attempt.
-        if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
+        // If a message to tokens has begun, its next shard does not wait for the interval.
+        var time = max(now, kind == .channel || form.hasNewTimestamp ? turn.readyAt ?? now : now)
+        // A message that changed since the last attempt does not wait for its next attempt. Tokens that wait have times
+        // of their own, and a new token may be due earlier.
+        if !form.isAnother, !(head.tokens?.isSwept ?? false), let next = head.nextAttemptAt { time = max(time, next) }
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
-        if form.hasNewTimestamp, lastTimestamp >= clock + Self.timestampLead {
-            time = max(time, Date(timeIntervalSince1970: Double(lastTimestamp - Self.timestampLead + 1)))
+        if form.hasNewTimestamp, turn.lastTimestamp >= clock + Self.timestampLead {
+            time = max(time, Date(timeIntervalSince1970: Double(turn.lastTimestamp - Self.timestampLead + 1)))
         }
         return time
     }
 
-    /// Whether the head waits for the lane's interval. If a message has begun, its next shard does not wait for the
-    /// interval.
-    private func isPaced(_ head: LaneMessage, _ form: Form) -> Bool { head.fanOut == nil || form.hasNewTimestamp }
+    /// Whether messages may be sent now.
+    func takesMessages(_ kind: Contract.DeliveryKind) -> Bool { kind == .tokens || channel?.takesMessages ?? false }
 
     /// Settles messages that are not needed any longer, because the newest state replaces older ones. A later message
-    /// supersedes a message that has no alert, or whose alert is too old to ring. It does not supersede a fresh alert,
-    /// because people would miss the alert. A crowd's fresh alert is superseded once it was sent to every member, so
-    /// that members whose push must be repeated do not delay newer state. A message under way is not superseded. An
-    /// `end` on a lane that is not fenced was undone, so it is cancelled. Expired messages are not sent.
+    /// to the same recipients supersedes a message that has no alert, or whose alert is too old to ring. It does not
+    /// supersede a fresh alert, because people would miss the alert. A fresh alert to tokens is superseded once it was
+    /// sent to each of them, so that tokens whose push must be repeated do not delay newer state. A message under way is
+    /// not superseded. An `end` on a lane that is not fenced was undone, so it is cancelled. Expired messages are not
+    /// sent.
     mutating func settleObsolete(at now: Date) {
-        let newest = messages.lastIndex { !$0.state.isSettled && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
+            let newest = messages.lastIndex { $0.kind == message.kind && !$0.state.isSettled && $0.expiresAt > now }
             if message.expiresAt <= now {
                 settle(index, .expired, at: now)
             } else if message.isEnd, fencedAt == nil {
                 messages[index].settle(.cancelled, at: now)
-            } else if index != newest,
-                !message.rings(at: now) || message.fanOut?.rest.isSwept ?? false
-            {
+            } else if index != newest, !message.rings(at: now) || message.tokens?.isSwept ?? false {
                 if let newest { hasten(newest, inPlaceOf: message) }
                 settle(index, .superseded, at: now)
             }
@@ -199,16 +222,23 @@ package struct Lane: Sendable, Hashable {
         messages[newest].priority = max(messages[newest].priority, message.plainPriority)
     }
 
-    /// Gives a message its final state. If only resting members of a crowd still wait for the message, the state is
-    /// `accepted` instead of `state` (`FanOut.isDoneButForResting`).
+    /// Gives a message its final state. If only resting tokens still wait for the message, the state is `accepted`
+    /// instead of `state` (`TokenProgress.isDoneButForResting`).
     mutating func settle(_ index: Int, _ state: Contract.DeliveryState, at now: Date) {
-        let isDone = messages[index].fanOut?.isDoneButForResting ?? false
-        if isDone, state == .expired { messages[index].fanOut?.expireResting() }
+        let isDone = messages[index].tokens?.isDoneButForResting ?? false
+        if isDone, state == .expired { messages[index].tokens?.expireResting() }
         messages[index].settle(isDone ? .accepted : state, at: now)
     }
 
-    func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }
+    func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && self[message.kind].lease != nil }
 
     /// The state of a message that waits to be sent.
-    var unsent: Contract.DeliveryState { isConnected ? .queued : .waiting }
+    func unsent(_ kind: Contract.DeliveryKind) -> Contract.DeliveryState {
+        kind == .tokens || channel != nil ? .queued : .waiting
+    }
+}
+
+extension Contract.DeliveryKind {
+    /// The most bytes of a message's body: fewer for a token than for a channel (docs/internals/apns.md section 4).
+    package var bodyLimit: Int { self == .tokens ? APNsLimits.devicePayload : APNsLimits.broadcastPayload }
 }

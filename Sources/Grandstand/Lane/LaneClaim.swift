@@ -46,27 +46,3 @@ package struct LaneLimit: Sendable, Hashable {
         self.perSecond = perSecond
     }
 }
-
-/// A verdict on a claimed delivery, with its time.
-package struct Settlement: Sendable, Equatable {
-    package var delivery: Int
-    package var lane: Int
-    package var verdict: Verdict
-    /// When the answer came, or when it was clear that none would come.
-    package var at: Date
-    /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayBeProcessed`).
-    package var mayBeProcessed: Bool
-    /// Nothing is sent on the lane before this time, because APNs throttles the lane; `nil`: no limit.
-    package var notBefore: Date?
-
-    package init(
-        delivery: Int, lane: Int, verdict: Verdict, at: Date, mayBeProcessed: Bool = true, notBefore: Date? = nil
-    ) {
-        self.notBefore = notBefore
-        self.delivery = delivery
-        self.lane = lane
-        self.verdict = verdict
-        self.at = at
-        self.mayBeProcessed = mayBeProcessed
-    }
-}

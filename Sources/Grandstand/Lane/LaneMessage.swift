@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import GrandstandContract
 
-/// One broadcast's message on one lane, without its content: a row of `deliveries`.
+/// One broadcast's message to a channel, or to the tokens of an audience, without its content: a row of `deliveries`.
 package struct LaneMessage: Sendable, Hashable {
     /// The ID of the message's row; `nil`: the row is not written yet.
     package var id: Int?
@@ -24,7 +24,7 @@ package struct LaneMessage: Sendable, Hashable {
     package let expiresAt: Date
     /// Requests to APNs, including the one under way.
     package var attempts: Int
-    /// Requests that APNs is known not to have processed (`Settlement.mayBeProcessed`).
+    /// Requests that APNs is known not to have processed (`ClaimedDelivery.mayBeProcessed`).
     package var refusals: Int
     package var nextAttemptAt: Date?
     /// The `aps.timestamp`. It is set by the first attempt; repetitions use the same value.
@@ -37,7 +37,7 @@ package struct LaneMessage: Sendable, Hashable {
     package var reason: String?
     package var settledAt: Date?
     /// Whether it changes the content. An `end` may leave the content unchanged.
-    package let hasContent: Bool
+    package var hasContent: Bool
     /// The broadcast whose content was the newest before this message.
     package var contentBefore: UUID?
     /// The broadcast whose content the last attempt had; `nil`: the message's own broadcast.
@@ -48,8 +48,8 @@ package struct LaneMessage: Sendable, Hashable {
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
-    /// The progress of a crowd's message; `nil`: it has not begun, or is not for a crowd.
-    package var fanOut: FanOut?
+    /// The progress of a message to tokens; `nil`: it goes to the channel.
+    package var tokens: TokenProgress?
 
     package init(
         id: Int? = nil, broadcast: UUID, state: Contract.DeliveryState = .queued, isEnd: Bool = false,
@@ -58,7 +58,7 @@ package struct LaneMessage: Sendable, Hashable {
         refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
         channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
         contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
-        alertBytes: Int? = nil, fanOut: FanOut? = nil
+        alertBytes: Int? = nil, tokens: TokenProgress? = nil
     ) {
         self.id = id
         self.broadcast = broadcast
@@ -86,11 +86,19 @@ package struct LaneMessage: Sendable, Hashable {
         self.contentSent = contentSent
         self.contentBytes = contentBytes
         self.alertBytes = alertBytes
-        self.fanOut = fanOut
+        self.tokens = tokens
     }
+
+    package var kind: Contract.DeliveryKind { tokens == nil ? .channel : .tokens }
 
     /// The broadcast whose content the message is sent with.
     package var content: UUID { contentOf ?? broadcast }
+
+    /// Whether its deadline, or the time in its `apns-expiration` header, has passed. A request with a past time in the
+    /// header is never made.
+    package func isExpired(at now: Date) -> Bool {
+        expiresAt <= now || apnsExpiration != 0 && Double(apnsExpiration) <= now.timeIntervalSince1970
+    }
 
     /// Whether its alert is fresh enough to ring.
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }

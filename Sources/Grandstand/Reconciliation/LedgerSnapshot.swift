@@ -38,14 +38,6 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package var isWanted = false
         /// The variant of the event's audience.
         package var variant: Variant?
-
-        /// The audience that the channel is for, within one app and environment.
-        var place: Place { Place(eventKey: eventKey, variant: variant) }
-
-        struct Place: Hashable {
-            let eventKey: EventKey?
-            let variant: Variant?
-        }
     }
 }
 

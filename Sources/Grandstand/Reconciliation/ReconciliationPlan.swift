@@ -181,16 +181,16 @@ package struct ReconciliationPlan: Sendable {
     /// - Returns: the number of deletions.
     private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
         var deletions = 0
-        // If several channels served one audience, the newest of them is restored.
-        let newest = Dictionary(
-            snapshot.entries.filter { $0.isWanted && $0.channelID.map(listed.contains) ?? false }
-                .map { entry in (entry.place, entry.id) }, uniquingKeysWith: { $1 })
-        for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
+        let present = snapshot.entries.filter { $0.channelID.map(listed.contains) ?? false }
+        let wanted = present.filter(\.isWanted)
+        for entry in present {
             if entry.state == .missing { actions.append(.init(.restore, entry)) }
             // A deletion is examined only if it was recorded before the list was asked for.
             guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
             if !entry.deletionConfirmed {
-                let serves = entry.eventKey != nil && newest[entry.place] == entry.id
+                // If several channels served one audience, the newest of them is restored.
+                let newest = wanted.last { $0.eventKey == entry.eventKey && $0.variant == entry.variant }
+                let serves = entry.eventKey != nil && newest?.id == entry.id
                 actions.append(.init(serves ? .restore : .release, entry))
             } else if deletions < options.deleteBudget {
                 actions.append(.init(.deleteAgain, entry))

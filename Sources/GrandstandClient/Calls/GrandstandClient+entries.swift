@@ -5,30 +5,28 @@ extension GrandstandClient {
     ///
     ///     for try await event in client.entries(of: .listEvents(state: .live)) { … }
     public func entries<Item>(of list: Call<Page<Item>>) -> AsyncThrowingStream<Item, any Error> {
-        let pages = Pages(client: self, list: list)
+        let pages = Pages(client: self, next: list)
         return AsyncThrowingStream { try await pages.next() }
     }
 
     /// The position in a list.
     private actor Pages<Item: Sendable & Hashable & Codable> {
         private let client: GrandstandClient
-        private let list: Call<Page<Item>>
         private var items: [Item].SubSequence = []
-        private var cursor: String?
-        private var isAtEnd = false
+        /// `nil`: the last page was read.
+        private var nextPage: Call<Page<Item>>?
 
-        init(client: GrandstandClient, list: Call<Page<Item>>) {
+        init(client: GrandstandClient, next: Call<Page<Item>>) {
             self.client = client
-            self.list = list
+            nextPage = next
         }
 
         func next() async throws -> Item? {
             while items.isEmpty {
-                if isAtEnd { return nil }
-                let page = try await client.send(list.page(after: cursor))
+                guard let call = nextPage else { return nil }
+                let page = try await client.send(call)
                 items = page.items[...]
-                cursor = page.nextCursor
-                isAtEnd = cursor == nil
+                nextPage = page.nextCursor.map { call.page(after: $0) }
             }
             return items.removeFirst()
         }

@@ -31,12 +31,9 @@ public struct AnswerCache: Sendable {
     }
 
     package func answer(to address: String) -> CachedAnswer? {
-        guard let data = try? Data(contentsOf: file(address)) else { return nil }
-        guard let answer = try? JSONDecoder().decode(CachedAnswer.self, from: data) else {
-            remove(address)
-            return nil
-        }
-        return answer.address == address ? answer : nil
+        let data = try? Data(contentsOf: file(address))
+        let answer = data.flatMap { try? JSONDecoder().decode(CachedAnswer.self, from: $0) }
+        return answer?.address == address ? answer : nil
     }
 
     /// Stores an answer. Errors such as a full disk are ignored, so that lookups never fail because of them.

@@ -35,11 +35,6 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
     /// answer is not fresh.
     package func isFresh(at now: Date) -> Bool { (0..<Double(maxAge)).contains(now.timeIntervalSince(asOf)) }
 
-    /// Whether the answer may be used if the server cannot be asked.
-    package func mayBeStale(at now: Date, longest: TimeInterval) -> Bool {
-        now.timeIntervalSince(asOf) < longest
-    }
-
     /// The directives of `Cache-Control`, with names in lower case.
     private static func directives(_ text: String) -> [String: String] {
         var directives: [String: String] = [:]

@@ -22,13 +22,6 @@ extension GrandstandClient {
             case stale
         }
 
-        /// Combines a value with its origin.
-        public init(_ value: Value, origin: Origin, asOf: Date) {
-            self.value = value
-            self.origin = origin
-            self.asOf = asOf
-        }
-
         /// Members of the value.
         public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
     }

@@ -82,12 +82,12 @@ extension GrandstandClient {
         let now = time.now()
         let value = try? kept.map { try call.read(Answer(status: 200, headers: [:], body: $0.body)) }
         if let kept, let value, kept.isFresh(at: now), let usable = usable(value, now) {
-            return Found(usable, origin: .cache, asOf: kept.asOf)
+            return Found(value: usable, origin: .cache, asOf: kept.asOf)
         }
         if value != nil, let tag = kept?.entityTag { request.headers["If-None-Match"] = tag }
         let fallback = kept.flatMap { kept -> Found<Value>? in
-            guard let cache, kept.mayBeStale(at: now, longest: cache.longestStale) else { return nil }
-            return value.flatMap { usable($0, now) }.map { Found($0, origin: .stale, asOf: kept.asOf) }
+            guard let cache, now.timeIntervalSince(kept.asOf) < cache.longestStale else { return nil }
+            return value.flatMap { usable($0, now) }.map { Found(value: $0, origin: .stale, asOf: kept.asOf) }
         }
         let answer: Answer
         do {
@@ -100,7 +100,7 @@ extension GrandstandClient {
         if answer.status == 304, let kept, let value {
             let confirmed = kept.confirmed(by: answer, at: time.now())
             cache?.keep(confirmed)
-            return Found(value, origin: .server, asOf: confirmed.asOf)
+            return Found(value: value, origin: .server, asOf: confirmed.asOf)
         }
         guard call.isAnswer(answer) else {
             if answer.status == 429 || answer.status >= 500 {
@@ -110,11 +110,9 @@ extension GrandstandClient {
             }
             throw ServerProblem(answer)
         }
-        let found = Found(try call.read(answer), origin: .server, asOf: time.now())
-        if let fresh = CachedAnswer(answer, to: address, at: time.now()) {
-            cache?.keep(fresh)
-            return Found(found.value, origin: .server, asOf: fresh.asOf)
-        }
+        let fresh = CachedAnswer(answer, to: address, at: time.now())
+        let found = Found(value: try call.read(answer), origin: .server, asOf: fresh?.asOf ?? time.now())
+        if let fresh { cache?.keep(fresh) }
         return found
     }
 }

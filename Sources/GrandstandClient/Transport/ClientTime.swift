@@ -11,17 +11,6 @@ package struct ClientTime: Sendable {
     /// A random number from 0 to 1.
     package var chance: @Sendable () -> Double
 
-    /// Combines these functions.
-    package init(
-        now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> TimeInterval,
-        sleep: @escaping @Sendable (TimeInterval) async throws -> Void, chance: @escaping @Sendable () -> Double
-    ) {
-        self.now = now
-        self.uptime = uptime
-        self.sleep = sleep
-        self.chance = chance
-    }
-
     /// The system's clocks and random numbers.
     package static let system =
         ClientTime(

@@ -7,7 +7,7 @@ public protocol ClientTransport: Sendable {
     ///
     /// - Returns: the whole answer. When the task is cancelled, the request ends at once.
     /// - Throws: `URLError` if no answer comes; `CancellationError`.
-    func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response
+    func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Answer
 }
 
 extension GrandstandClient {
@@ -40,9 +40,6 @@ extension GrandstandClient {
             self.timeout = timeout
         }
     }
-
-    /// What a transport returns.
-    public typealias Response = Answer
 
     /// A complete answer.
     public struct Answer: Sendable, Hashable {

@@ -33,7 +33,7 @@ public final class URLSessionTransport: ClientTransport {
     deinit { session.finishTasksAndInvalidate() }
 
     /// Makes one request.
-    public func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response {
+    public func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Answer {
         try Task.checkCancellation()
         var carried = URLRequest(url: request.url)
         carried.httpMethod = request.method
@@ -41,9 +41,9 @@ public final class URLSessionTransport: ClientTransport {
         carried.timeoutInterval = request.timeout
         for (name, value) in request.headers { carried.setValue(value, forHTTPHeaderField: name) }
         let task = session.dataTask(with: carried)
-        let (answers, answer) = AsyncThrowingStream<GrandstandClient.Response, any Error>.makeStream()
+        let (answers, answer) = AsyncThrowingStream<GrandstandClient.Answer, any Error>.makeStream()
         answer.onTermination = { _ in task.cancel() }
-        delegate.add(task, answer)
+        delegate.add(task, Exchange(answer: answer))
         #if canImport(FoundationNetworking)
             let watchdog = watch(task, timeout: request.timeout)
             defer { watchdog.cancel() }
@@ -77,7 +77,7 @@ public final class URLSessionTransport: ClientTransport {
 
     /// One request in progress.
     private struct Exchange {
-        let answer: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
+        let answer: AsyncThrowingStream<GrandstandClient.Answer, any Error>.Continuation
         var body = Data()
         /// The system's uptime in seconds when the server last sent something.
         var lastSign = ProcessInfo.processInfo.systemUptime
@@ -89,10 +89,9 @@ public final class URLSessionTransport: ClientTransport {
 
         init(_ largestAnswer: Int) { self.largestAnswer = largestAnswer }
 
-        func add(
-            _ task: URLSessionTask,
-            _ answer: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
-        ) { exchanges.withLock { $0[task.taskIdentifier] = Exchange(answer: answer) } }
+        func add(_ task: URLSessionTask, _ exchange: Exchange) {
+            exchanges.withLock { $0[task.taskIdentifier] = exchange }
+        }
 
         func lastSign(of task: URLSessionTask) -> TimeInterval? {
             exchanges.withLock { $0[task.taskIdentifier]?.lastSign }

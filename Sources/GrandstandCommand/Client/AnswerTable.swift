@@ -1,4 +1,3 @@
-internal import Grandstand
 internal import JSON
 
 /// An answer as text for people. A list becomes a table. A single resource becomes names and values, with a table for
@@ -41,7 +40,8 @@ struct AnswerTable {
         return Array(entries.joined(separator: [""]))
     }
 
-    private static func lines(_ rows: [[String]]) -> [String] {
+    /// Rows with cells of equal width.
+    static func lines(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map(\.escapingControls) }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }

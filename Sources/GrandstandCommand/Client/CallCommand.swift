@@ -1,10 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Grandstand
 internal import GrandstandClient
-internal import GrandstandContract
 internal import GrandstandServer
-internal import JSON
 
 /// `grandstand call`: any operation of openapi.yaml.
 struct CallCommand: AsyncParsableCommand {
@@ -49,7 +46,7 @@ struct CallCommand: AsyncParsableCommand {
         if help { return print(try operation == nil ? Self.helpMessage() : guide().help) }
         let (guide, values, document) = try given()
         let call = GrandstandClient.Call(guide.operation, values, body: try document.map { try body("BODY", $0) })
-        let answer = try await ServerAccess(isOpen: guide.operation.scopes == nil).answer(to: call)
+        let answer = try await ServerAccess().answer(to: call)
         guard (200..<300).contains(answer.status) else { throw ServerAccess.refusal(ServerProblem(answer)) }
         let text = String(decoding: answer.body, as: UTF8.self)
         if !text.isEmpty { print(text, terminator: text.hasSuffix("\n") ? "" : "\n") }
@@ -60,22 +57,14 @@ struct CallCommand: AsyncParsableCommand {
             throw ValidationError("Name an operation: `grandstand call --list` shows them.")
         }
         guard let found = Contract.Operation.all.first(where: { $0.id == operation }) else {
-            let near = Contract.Operation.all.map(\.id).filter { $0.lowercased().contains(operation.lowercased()) }
-            throw ValidationError(
-                "There is no operation \(operation). "
-                    + (near.isEmpty ? "" : "Do you mean \(near.joined(separator: ", "))? ")
-                    + "`grandstand call --list` shows all.")
+            throw ValidationError("There is no operation \(operation). `grandstand call --list` shows all.")
         }
         return OperationGuide(found)
     }
 
     private static var table: String {
         let rows = Contract.Operation.all.map { [$0.id, $0.method, $0.path, OperationGuide($0).summary] }
-        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            zip(row, widths + [0]).map { $0.padding(toLength: max($0.count, $1), withPad: " ", startingAt: 0) }
-                .joined(separator: "  ")
-        }.joined(separator: "\n")
+        return AnswerTable.lines(rows).joined(separator: "\n")
     }
 
     /// The operation, its parameters and its body.
@@ -96,9 +85,9 @@ struct CallCommand: AsyncParsableCommand {
                 throw fault("\(input) is neither NAME=VALUE nor a body, which is JSON, @FILE or -.")
             }
             let name = String(input[..<sign])
-            guard guide.parameters.contains(where: { $0.name == name }) else {
-                let names = guide.parameters.map(\.name).joined(separator: ", ")
-                throw fault("\(guide.operation.id) has no parameter \(name)\(names.isEmpty ? "." : ", but \(names).")")
+            let names = guide.parameters.map(\.name)
+            guard names.contains(name) else {
+                throw fault("\(guide.operation.id) has no parameter \(name), but \(names.joined(separator: ", ")).")
             }
             guard values.updateValue(String(input[sign...].dropFirst()), forKey: name) == nil else {
                 throw fault("\(name) is given twice.")

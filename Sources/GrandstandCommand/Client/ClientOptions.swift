@@ -14,8 +14,7 @@ struct ClientOptions: ParsableArguments {
     ///
     /// - Throws: `StartError` with title and detail of a refusal, or with the reason why there was no answer.
     func answer<Value>(_ call: GrandstandClient.Call<Value>) async throws -> JSONValue? {
-        let server = try ServerAccess(isOpen: call.operation.scopes == nil)
-        return try ServerAccess.json(of: try await server.answer(to: call))
+        try ServerAccess.json(of: try await ServerAccess().answer(to: call))
     }
 
     /// Prints an answer: as JSON with `--json`, or only one of its members, or as a table that fits the terminal.

@@ -1,39 +1,33 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
-internal import GrandstandClient
 internal import GrandstandServer
 internal import JSON
 
 /// A request body that is being built: members by name, each with JSON text.
 struct Draft {
     private var members: [(name: String, json: [UInt8])] = []
-    private let keepsNulls: Bool
 
-    /// Makes an empty draft.
-    ///
-    /// - Parameter keepsNulls: `true` for a patch: members that are `null` stay in the body.
-    init(keepsNulls: Bool = false) { self.keepsNulls = keepsNulls }
+    init() {}
 
-    /// Makes a draft from the answer of a GET, without the members that PUT does not accept.
+    /// Makes a draft from the answer of a GET, without null and the members that PUT does not accept.
     ///
     /// - Parameter readOnly: the members to leave out. All others stay, so that a field of a newer server is written
     ///   back or refused by name, but never silently dropped.
     init(_ present: JSONValue, without readOnly: Set<String> = []) {
-        self.init()
         guard case .object(let all) = present.kind else { return }
-        for member in all where !readOnly.contains(member.name) { set(member.name, raw: member.value.bytes) }
+        for member in all where !readOnly.contains(member.name) && !member.value.isNull {
+            set(member.name, raw: member.value.bytes)
+        }
     }
 
     var bytes: [UInt8] {
-        var body = JSONWriter()
-        body.object { object in
+        JSONWriter.text { object in
             for member in members {
                 object.name(dynamic: member.name)
                 object.raw(member.json)
             }
         }
-        return body.bytes
     }
 
     var isEmpty: Bool { members.isEmpty }
@@ -45,14 +39,11 @@ struct Draft {
         members.first { $0.name == name }.flatMap { try? JSONValue(parsing: $0.json) }
     }
 
-    /// Sets a member. `nil` changes nothing. JSON `null` removes the member, unless the draft keeps nulls
-    /// (`keepsNulls`).
+    /// Sets a member. `nil` changes nothing. In a declaration `null` counts as left out, in a patch it removes the member.
     mutating func set(_ name: String, raw json: [UInt8]?) {
         guard let json else { return }
         let place = members.firstIndex { $0.name == name }
-        if json == Array("null".utf8), !keepsNulls {
-            if let place { members.remove(at: place) }
-        } else if let place {
+        if let place {
             members[place].json = json
         } else {
             members.append((name, json))
@@ -71,23 +62,9 @@ struct Draft {
 
     mutating func set(_ name: String, _ text: String?) { set(name, raw: text.map { Array(JSONText.quoted($0).utf8) }) }
 
-    /// Sets a list of texts. An empty list changes nothing.
-    mutating func set(_ name: String, texts: [String]) {
-        guard !texts.isEmpty else { return }
-        var list = JSONWriter()
-        list.array(texts) { writer, text in writer.string(text) }
-        set(name, raw: list.bytes)
-    }
-
-    /// Sets the member `name` to a list with one object for each item. An item's texts are the values of the members
-    /// `names`, in that order; a `nil` is left out. An empty list changes nothing.
-    mutating func set(_ name: String, _ names: [StaticString], of items: [[String?]]) {
-        guard !items.isEmpty else { return }
-        var list = JSONWriter()
-        list.array(items) { writer, item in
-            writer.object { object in for case (let name, let text?) in zip(names, item) { object.member(name, text) } }
-        }
-        set(name, raw: list.bytes)
+    /// Sets a list. An empty list changes nothing.
+    mutating func set(_ name: String, list: [some Encodable]) {
+        if !list.isEmpty { set(name, raw: JSONWriter.text(list)) }
     }
 }
 

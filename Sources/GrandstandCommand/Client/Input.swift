@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
@@ -22,145 +21,71 @@ struct Input: Sendable {
         case own
     }
 
+    /// What people write, and ArgumentParser's type for it.
+    enum Kind: Sendable {
+        case argument, optionalArgument, option, requiredOption, options, requiredOptions, integer, time, flag
+    }
+
+    let kind: Kind
     /// As people write it, such as `starts-at`.
     let name: String
-    var use: Use
+    private let help: String
+    private let words: [String]
+    let use: Use
     /// Checks a text before anything is asked. Throws `ValidationError`.
-    var check: @Sendable (String) throws -> Void = { _ in }
-    /// ArgumentParser's definition: an `Argument`, `Option` or `Flag`.
-    let definition: @Sendable () -> Any
-    /// The texts that were given.
-    let read: @Sendable (KeyedDecodingContainer<InputKey>) throws -> [String]
+    let check: @Sendable (String) throws -> Void
 
-    private init<Wrapper: Decodable & SendableMetatype>(
-        _ name: String, _ use: Use?, _ definition: @escaping @Sendable () -> Wrapper,
-        _ texts: @escaping @Sendable (Wrapper) -> [String]
+    /// - Parameter words: the words that complete it.
+    init(
+        _ kind: Kind, _ name: String, _ help: String, words: [String] = [], use: Use,
+        check: @escaping @Sendable (String) throws -> Void = { _ in }
     ) {
-        self.name = name
-        self.use = use ?? .parameter(name)
-        self.definition = definition
-        read = { texts(try $0.decode(Wrapper.self, forKey: InputKey(stringValue: name))) }
+        (self.kind, self.name, self.words, self.use, self.check) = (kind, name, words, use, check)
+        let isFew = (1...10).contains(words.count)
+        self.help = isFew ? "\(help) One of \(words.joined(separator: ", "))." : help
     }
 
-    // MARK: Arguments
-
-    static func argument(_ name: String, _ help: String, words: [String] = [], use: Use? = nil) -> Input {
-        Input(
-            name, use,
-            { Argument<String>(help: .init(Self.help(help, words), valueName: name), completion: completion(words)) }
-        ) {
-            [$0.wrappedValue]
+    /// ArgumentParser's definition: an `Argument`, `Option` or `Flag`.
+    var definition: Any {
+        let (argument, long) = (ArgumentHelp(help, valueName: name), NameSpecification.customLong(name))
+        let (help, many) = (ArgumentHelp(help), ArgumentHelp(help + " May be repeated."))
+        let words: CompletionKind? = words.isEmpty ? nil : .list(words)
+        return switch kind {
+        case .argument: Argument<String>(help: argument, completion: words)
+        case .optionalArgument: Argument<String?>(help: argument, completion: words)
+        case .option: Option<String?>(name: long, help: help, completion: words)
+        case .requiredOption: Option<String>(name: long, help: help, completion: words)
+        case .options: Option<[String]>(wrappedValue: [], name: long, help: many, completion: words)
+        case .requiredOptions: Option<[String]>(name: long, help: many, completion: words)
+        case .integer: Option<Int?>(name: long, help: help)
+        case .time: Option<Moment?>(name: long, help: help)
+        case .flag: Flag<Bool>(wrappedValue: false, name: long, help: help)
         }
     }
 
-    static func optionalArgument(_ name: String, _ help: String, use: Use) -> Input {
-        Input(name, use, { Argument<String?>(help: .init(help, valueName: name)) }) { texts($0.wrappedValue) }
-    }
-
-    static func arguments(_ name: String, _ help: String) -> Input {
-        Input(name, .own, { Argument<[String]>(wrappedValue: [], help: .init(help, valueName: name)) }) {
-            $0.wrappedValue
+    /// The texts that were given.
+    func texts(in values: KeyedDecodingContainer<InputKey>) throws -> [String] {
+        let key = InputKey(stringValue: name)
+        func given<Wrapper: Decodable>(_ type: Wrapper.Type) throws -> Wrapper { try values.decode(type, forKey: key) }
+        func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
+        return switch kind {
+        case .argument: [try given(Argument<String>.self).wrappedValue]
+        case .optionalArgument: list(try given(Argument<String?>.self).wrappedValue)
+        case .option: list(try given(Option<String?>.self).wrappedValue)
+        case .requiredOption: [try given(Option<String>.self).wrappedValue]
+        case .options, .requiredOptions: try given(Option<[String]>.self).wrappedValue
+        case .integer: list(try given(Option<Int?>.self).wrappedValue.map(String.init))
+        case .time: list(try given(Option<Moment?>.self).wrappedValue.map { RFC3339.text($0.date) })
+        case .flag: try given(Flag<Bool>.self).wrappedValue ? ["true"] : []
         }
-    }
-
-    // MARK: Options and flags
-
-    static func option(
-        _ name: String, _ help: String, words: [String] = [], isRequired: Bool = false, use: Use? = nil
-    ) -> Input {
-        let (spelling, completion) = (NameSpecification.customLong(name), completion(words))
-        let help = ArgumentHelp(Self.help(help, words))
-        guard !isRequired else {
-            return Input(name, use, { Option<String>(name: spelling, help: help, completion: completion) }) {
-                [$0.wrappedValue]
-            }
-        }
-        return Input(name, use, { Option<String?>(name: spelling, help: help, completion: completion) }) {
-            texts($0.wrappedValue)
-        }
-    }
-
-    /// An option that may be repeated.
-    static func options(
-        _ name: String, _ help: String, words: [String] = [], isRequired: Bool = false, use: Use
-    ) -> Input {
-        let (spelling, completion) = (NameSpecification.customLong(name), completion(words))
-        let help = ArgumentHelp(Self.help(help, words) + " May be repeated.")
-        return Input(
-            name, use,
-            {
-                isRequired
-                    ? Option<[String]>(name: spelling, help: help, completion: completion)
-                    : Option<[String]>(wrappedValue: [], name: spelling, help: help, completion: completion)
-            }
-        ) { $0.wrappedValue }
-    }
-
-    static func integer(_ name: String, _ help: String, use: Use? = nil) -> Input {
-        Input(name, use, { Option<Int?>(name: .customLong(name), help: .init(help)) }) { texts($0.wrappedValue) }
-    }
-
-    static func time(_ name: String, _ help: String, use: Use? = nil) -> Input {
-        Input(name, use, { Option<Moment?>(name: .customLong(name), help: .init(help)) }) {
-            texts($0.wrappedValue.map { RFC3339.text($0.date) })
-        }
-    }
-
-    static func flag(_ name: String, _ help: String, use: Use? = nil) -> Input {
-        Input(name, use, { Flag<Bool>(wrappedValue: false, name: .customLong(name), help: .init(help)) }) {
-            $0.wrappedValue ? ["true"] : []
-        }
-    }
-
-    /// The flags `--enable-NAME` and `--disable-NAME`.
-    static func toggle(_ name: String, _ help: String, use: Use) -> Input {
-        Input(
-            name, use,
-            { Flag<Bool?>(name: .customLong(name), inversion: .prefixedEnableDisable, help: .init(help)) }
-        ) { texts($0.wrappedValue) }
-    }
-
-    private static func texts(_ value: (some CustomStringConvertible)?) -> [String] { value.map { ["\($0)"] } ?? [] }
-
-    /// The help, with the words if they are few.
-    private static func help(_ text: String, _ words: [String]) -> String {
-        (1...10).contains(words.count) ? "\(text) One of \(words.joined(separator: ", "))." : text
-    }
-
-    private static func completion(_ words: [String]) -> CompletionKind? { words.isEmpty ? nil : .list(words) }
-
-    /// The same input, whose texts have this form.
-    func checked(_ check: @escaping @Sendable (String) throws -> Void) -> Input {
-        var input = self
-        input.check = check
-        return input
-    }
-
-    /// The same input, which also removes another member of the body.
-    func clearing(_ other: String) -> Input {
-        guard case .body(let set) = use else { return self }
-        var input = self
-        input.use = .body { draft, texts in
-            if !texts.isEmpty { draft.set(other, raw: Array("null".utf8)) }
-            try set(&draft, texts)
-        }
-        return input
     }
 
     // MARK: From the contract
 
     /// A parameter of the path or the query.
     static func parameter(_ parameter: OperationGuide.Parameter, named name: String) -> Input {
-        let use = Use.parameter(parameter.name)
-        let text = parameter.help
-        var words: [String] = []
-        if case .words(let all) = parameter.shape { words = all }
-        guard parameter.place == "query" else { return argument(name, text, words: words, use: use) }
-        return switch parameter.shape {
-        case .integer: integer(name, text, use: use)
-        case .flag: flag(name, text, use: use)
-        case .time: time(name, text, use: use)
-        default: option(name, text, words: words, use: use)
+        of(parameter.shape, name, parameter.help, one: parameter.place == "path" ? .argument : .option) { _ in
+            .parameter(parameter.name)
         }
     }
 
@@ -168,20 +93,37 @@ struct Input: Sendable {
     static func member(
         _ member: RequestShape.Member, named name: String, _ help: String, isRequired: Bool
     ) -> Input {
-        let api = member.name
-        return switch member.shape {
-        case .flag: flag(name, help, use: .literal(api))
-        case .integer, .numbers: integer(name, help, use: .literal(api))
-        case .words(let words): option(name, help, words: words, isRequired: isRequired, use: .text(api))
-        case .text, .time: option(name, help, isRequired: isRequired, use: .text(api))
+        let (one, many): (Kind, Kind) = isRequired ? (.requiredOption, .requiredOptions) : (.option, .options)
+        return of(member.shape, name, help, one: one, many: many) { write in
+            .body { draft, texts in if !texts.isEmpty { draft.set(member.name, raw: try write(texts)) } }
+        }
+    }
+
+    /// An input whose value has this shape.
+    ///
+    /// - Parameters:
+    ///   - one: the kind of one text; `many`: of several.
+    ///   - use: gets what makes the JSON of the texts.
+    private static func of(
+        _ shape: RequestShape, _ name: String, _ help: String, one: Kind, many: Kind = .options,
+        use: (_ write: @escaping @Sendable ([String]) throws -> [UInt8]) -> Use
+    ) -> Input {
+        let literal = use { Array($0[0].utf8) }
+        let text = use { JSONWriter.text($0[0]) }
+        let texts = use { JSONWriter.text($0) }
+        return switch shape {
+        case .flag: Input(.flag, name, help, use: literal)
+        case .integer, .numbers: Input(.integer, name, help, use: literal)
+        case .words(let words): Input(one, name, help, words: words, use: text)
+        case .time: Input(.time, name, help, use: text)
+        case .text: Input(one, name, help, use: text)
         case .array(.words(let words), _, _):
-            options(name, help, words: words, isRequired: isRequired, use: .texts(api)).checked { text in
-                guard words.contains(text) else {
-                    throw ValidationError("--\(name) \(text): one of \(words.joined(separator: ", ")) was expected.")
-                }
+            Input(many, name, help, words: words, use: texts) { text in
+                guard !words.contains(text) else { return }
+                throw ValidationError("--\(name) \(text): one of \(words.joined(separator: ", ")) was expected.")
             }
-        case .array(.text, _, _): options(name, help, isRequired: isRequired, use: .texts(api))
-        default: option(name, help + " JSON, @file, or -.", isRequired: isRequired, use: .json(api, "--\(name)"))
+        case .array(.text, _, _): Input(many, name, help, use: texts)
+        default: Input(one, name, help + " JSON, @file, or -.", use: use { try json("--\(name)", $0[0]) })
         }
     }
 
@@ -194,18 +136,6 @@ struct Input: Sendable {
 extension Input.Use {
     /// A text of the body.
     static func text(_ member: String) -> Self { .body { $0.set(member, $1.first) } }
-
-    static func texts(_ member: String) -> Self { .body { $0.set(member, texts: $1) } }
-
-    /// A number or a flag of the body.
-    static func literal(_ member: String) -> Self {
-        .body { draft, texts in draft.set(member, raw: texts.first.map { Array($0.utf8) }) }
-    }
-
-    /// JSON of the body: as text, `@file` or `-`. `option` is what people call the input.
-    static func json(_ member: String, _ option: String) -> Self {
-        .body { draft, texts in draft.set(member, raw: try texts.first.map { try GrandstandCommand.json(option, $0) }) }
-    }
 }
 
 /// The name of an input, as ArgumentParser knows it.

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
-internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
 
@@ -14,9 +13,7 @@ extension Noun {
             Verb(
                 "create", .createKey, creation, only: "secret", as: scope, without: apps, body: Contract.KeyDraft.shape,
                 [binding]),
-            Verb(
-                "list", .listKeys,
-                columns: "id name scopes bundleIds eventKeyPrefix prefix state expiresAt lastUsedAt"),
+            Verb("list", .listKeys, columns: columns),
             Verb("get", .getKey),
             Verb(
                 "rotate", .rotateKey,
@@ -29,37 +26,21 @@ extension Noun {
         "keys", "API keys, directly in the server's database (`key` uses a running server).",
         [
             Verb(
-                "create", .createKey, creation, only: "secret", as: scope, without: apps.union(["expiresAt"]),
-                body: Contract.KeyDraft.shape,
-                [binding, .integer("expires-in", "Seconds until the key expires. Without it: never.", use: .own)]
+                "create", .createKey, creation, only: "secret", as: scope, without: apps, body: Contract.KeyDraft.shape,
+                [binding]
             ) { given in
+                let draft = try given.keyDraft()
                 try await withKeys { keys, now in
-                    let issued = try await keys.create(try given.keyDraft(now: now), by: .commandLine, now: now)
+                    let issued = try await keys.create(draft, by: .commandLine, now: now)
                     try given.show(try JSONValue(parsing: JSONWriter.text(issued)))
                 }
-            }.checked { given in
-                if let text = given["expires-in"], (Int(text) ?? 0) < 1 {
-                    throw ValidationError("--expires-in is a number of seconds from 1.")
-                }
-                do {
-                    _ = try given.keyDraft(now: Date())
-                } catch let problem as Problem {
-                    let faults = problem.errors.map { "\($0.pointer): \($0.detail)" }
-                    throw ValidationError(faults.isEmpty ? problem.detail : faults.joined(separator: " "))
-                }
             },
-            Verb("list", .listKeys, "Lists the keys; secrets are not stored.", without: ["limit", "cursor"]) { given in
+            Verb("list", .listKeys, "Lists the keys; secrets are not stored.", columns: columns) { given in
                 try await withKeys { keys, now in
-                    var request = PageRequest(limit: 200)
-                    repeat {
-                        let page = try await keys.keys(within: .all, request, now: now)
-                        if given.client.json {
-                            try given.show(try JSONValue(parsing: JSONWriter.text(page), maximumValues: .max))
-                        } else {
-                            for key in page.items { print(line(key)) }
-                        }
-                        request.cursor = page.nextCursor
-                    } while request.cursor != nil
+                    var request = PageRequest(limit: given["limit"].flatMap(Int.init) ?? 200)
+                    request.cursor = given["cursor"]
+                    let page = try await keys.keys(within: .all, request, now: now)
+                    try given.show(try JSONValue(parsing: JSONWriter.text(page), maximumValues: .max))
                 }
             },
             Verb("revoke", .revokeKey, "Revokes a key.") { given in
@@ -78,28 +59,24 @@ extension Noun {
 
     private static let creation = "Creates a key and prints its secret once; standard output has nothing else."
     private static let scope = ["scopes": "scope"]
+    private static let columns = "id name scopes bundleIds eventKeyPrefix prefix state expiresAt lastUsedAt"
     private static let apps: Set = ["bundleId", "bundleIds"]
     private static let binding = Input.apps(
         "The bundle ID of an app that the key is for. Without it: all apps.")
-
-    private static func line(_ key: Contract.Key) -> String {
-        [
-            key.id, key.prefix + "…", key.state.rawValue,
-            key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.reach.text,
-            "used \(key.lastUsedAt.map(RFC3339.text) ?? "never")",
-            "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name.escapingControls,
-        ].joined(separator: "  ")
-    }
 }
 
 extension Invocation {
     /// The key that `keys create` declares. Its members are checked as those of a request.
-    fileprivate func keyDraft(now: Date) throws -> Contract.KeyDraft {
+    ///
+    /// - Throws: `ValidationError`.
+    fileprivate func keyDraft() throws -> Contract.KeyDraft {
         var draft = Draft()
         try apply(to: &draft)
-        var key = try Contract.KeyDraft.read(try JSONValue(parsing: draft.bytes))
-        key.expiresAt = self["expires-in"].flatMap(Double.init).map(now.addingTimeInterval)
-        return key
+        do throws(Problem) {
+            return try Contract.KeyDraft.read(try JSONValue(parsing: draft.bytes))
+        } catch {
+            throw ValidationError(error.errors.map { "\($0.pointer): \($0.detail)" }.joined(separator: " "))
+        }
     }
 }
 
@@ -119,11 +96,9 @@ private func withKeys(_ body: (KeyStore, _ now: Date) async throws -> Void) asyn
     }
     let session = try await DatabaseSession.open(
         configuration.database, sharing: true, logger: configuration.makeLogger())
-    do {
-        try await body(session.keys, try await session.now())
-        await session.close()
-    } catch {
-        await session.close()
-        throw (error as? Problem).map { StartError($0.detail) } ?? error
+    try await withCleanup({ await session.close() }) {
+        do { try await body(session.keys, try await session.now()) } catch let problem as Problem {
+            throw StartError(problem.detail)
+        }
     }
 }

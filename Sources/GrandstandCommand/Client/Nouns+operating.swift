@@ -1,9 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
-internal import GrandstandContract
-internal import GrandstandServer
 internal import JSON
 
 extension Noun {
@@ -18,18 +15,18 @@ extension Noun {
                     as: ["teamId": "team", "keyId": "key", "channelLimit": "limit"],
                     without: ["environments", "preview"], body: Contract.AppDraft.shape, isChange: true,
                     [
-                        .option(
-                            "preview-compact",
+                        .init(
+                            .option, "preview-compact",
                             "How the console shows a contentState: one line of Mustache, '{{home}} – {{away}}'; empty: "
                                 + "no template.", use: preview("compact")),
-                        .option(
-                            "preview-expanded", "The same with several lines; empty: no template.",
+                        .init(
+                            .option, "preview-expanded", "The same with several lines; empty: no template.",
                             use: preview("expanded")),
-                        .options(
-                            "override",
+                        .init(
+                            .options, "override",
                             "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part means the "
                                 + "app's own value.", use: .body { try override($1, in: &$0) }
-                        ).checked { _ = try parts("--override", $0, overrideForm) },
+                        ) { _ = try parts("--override", $0, overrideForm) },
                     ]
                 ) {
                     let ofServer: Set = [
@@ -46,19 +43,14 @@ extension Noun {
                     "list", .listChannels, "Lists channels.",
                     columns: "id channelId storagePolicy state eventKey variant label", as: ["eventKey": "event"],
                     without: ["managed"],
-                    [.flag("unmanaged", "Only channels that Apple has and the server does not know.", use: .own)]
+                    [.init(.flag, "unmanaged", "Only channels that Apple has and the server does not know.", use: .own)]
                 ) { try await $0.callAndShow(with: $0.has("unmanaged") ? ["managed": "false"] : [:]) },
                 Verb("get", .getChannel, "Shows a channel."),
                 Verb("create", .createChannel, body: Contract.ChannelDraft.shape),
                 Verb(
                     "import", .importChannel, as: ["eventKey": "event"], body: Contract.ChannelImport.shape,
-                    [.argument("channel-id", "Apple's ID of the channel.", use: .text("channelId"))]),
+                    [.init(.argument, "channel-id", "Apple's ID of the channel.", use: .text("channelId"))]),
                 Verb("delete", .deleteChannel),
-                Verb(
-                    "send", .broadcastToChannel,
-                    "Sends an update, or the end, to a channel that belongs to no event.", discussion: messageForm,
-                    without: ["event", "audiences", "byVariant"], body: Contract.BroadcastDraft.shape, message
-                ) { try await $0.send() },
             ]),
         Noun(
             "quota", "How much of each app's channel limit is used, now and in the past.", hasDefault: true,
@@ -90,7 +82,7 @@ extension Noun {
             "server", "The state of a running server; needs no key.",
             [
                 Verb("ready", .readiness, "Shows whether the server can work; exits 1 if it cannot.") {
-                    let answer = try await ServerAccess(isOpen: true).answer(to: .readiness())
+                    let answer = try await ServerAccess().answer(to: .readiness())
                     try $0.show(try JSONValue(parsing: Array(answer.body)))
                     if answer.status != 200 { throw ExitCode.failure }
                 }

@@ -1,8 +1,5 @@
-internal import ArgumentParser
-internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
-internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
 
@@ -42,11 +39,12 @@ extension Noun {
                         """,
                     as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
                     declared + [
-                        .optionalArgument(
-                            "patch", "A patch: a JSON object, @file, or - for standard input.", use: .members("PATCH"))
+                        .init(
+                            .optionalArgument, "patch", "A patch: a JSON object, @file, or - for standard input.",
+                            use: .members("PATCH"))
                     ]
                 ) {
-                    var draft = Draft(keepsNulls: true)
+                    var draft = Draft()
                     try $0.apply(to: &draft)
                     guard !draft.isEmpty else { throw StartError("nothing to change: give PATCH or an option") }
                     try await $0.showEvent(try await $0.client.answer(try $0.call(body: try draft.json)))
@@ -73,8 +71,8 @@ extension Noun {
                     body: Contract.BroadcastDraft.shape,
                     message + [
                         .audiences,
-                        .flag(
-                            "preview",
+                        .init(
+                            .flag, "preview",
                             "Send nothing: show what each audience would get, and which waiting broadcasts would be "
                                 + "replaced.", use: .own),
                     ]
@@ -85,8 +83,8 @@ extension Noun {
                         + "was refused.",
                     columns: "id eventKey event state acceptedAt problem.title problem.detail",
                     [
-                        .argument(
-                            "items",
+                        .init(
+                            .argument, "items",
                             #"The batch as the API has it, {"items": [{"eventKey": …, "event": …}]}: JSON, @file, or -."#,
                             use: .document("ITEMS"))
                     ]
@@ -111,8 +109,8 @@ extension Noun {
                     "put", .putContent,
                     "Declares or changes a content type; prints which live events it would refuse.",
                     [
-                        .argument(
-                            "declaration",
+                        .init(
+                            .argument, "declaration",
                             #"The declaration as the API has it, {"check": …, "versions": […], "rules": …}: JSON, "#
                                 + "@file, or -.", use: .document("DECLARATION"))
                     ])
@@ -124,15 +122,15 @@ extension Noun {
 
     /// The inputs of a message that are no members of the body, or have another form than there.
     static let message: [Input] = [
-        .flag("end", "This is the last message.", use: .body { if !$1.isEmpty { $0.set("event", "end") } }),
-        .option(
-            "send-at",
+        .init(.flag, "end", "This is the last message.", use: .body { if !$1.isEmpty { $0.set("event", "end") } }),
+        .init(
+            .option, "send-at",
             "When to send it: an RFC 3339 time, or a time relative to its event's start, such as start-10m, start or "
                 + "start+1h. A relative time moves with the start.",
             use: .body { $0.set("sendAt", raw: $1.first.map(sendTime)) }),
         .fields,
-        .flag(
-            "wait", "Wait until every delivery has its final state, also with --send-at, and print progress.",
+        .init(
+            .flag, "wait", "Wait until every delivery has its final state, also with --send-at, and print progress.",
             use: .own),
     ]
 
@@ -150,18 +148,18 @@ extension Noun {
         return json.bytes
     }
 
-    private static let state = Input.argument(
-        "state", #"The state as the API has it, {"contentState": …, "sequence": …}: JSON, @file, or -."#,
+    private static let state = Input(
+        .argument, "state", #"The state as the API has it, {"contentState": …, "sequence": …}: JSON, @file, or -."#,
         use: .document("STATE"))
 
     private static let audienceForm = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
 
     private static let declared: [Input] = [
-        .options(
-            "audience", "An audience. put keeps audiences that are not named, patch replaces all.",
+        .init(
+            .options, "audience", "An audience. put keeps audiences that are not named, patch replaces all.",
             use: .body { try declare($1, in: &$0) }
-        ).checked { _ = try parts("--audience", $0, audienceForm) },
-        .flag("wait", "Wait until its channels exist, and print progress.", use: .own),
+        ) { _ = try parts("--audience", $0, audienceForm) },
+        .init(.flag, "wait", "Wait until its channels exist, and print progress.", use: .own),
     ]
 
     /// Declares audiences of an event. One that the draft has is changed in place; others are added at the end.
@@ -184,29 +182,31 @@ extension Noun {
             all[place].set("storagePolicy", isByToken ? "mostRecentMessageStored" : parts[2])
             all[place].set("delivery", raw: Array((isByToken ? #""tokens""# : "null").utf8))
         }
-        guard !texts.isEmpty else { return }
-        var list = JSONWriter()
-        list.array(all) { writer, audience in writer.raw(audience.bytes) }
-        draft.set("audiences", raw: list.bytes)
+        draft.set("audiences", list: try texts.isEmpty ? [] : all.map { try $0.json })
     }
 }
 
 extension Input {
-    static let fields = option(
-        "fields", "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.",
+    static let fields = Input(
+        .option, "fields",
+        "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.",
         use: .members("--fields"))
 
     private static let selector = "BUNDLE:ENVIRONMENT[:VARIANT]"
 
     /// Audiences of an event.
-    static let audiences = options(
-        "audience", "Only this audience, \(selector). Without it: all.",
+    static let audiences = Input(
+        .options, "audience", "Only this audience, \(selector). Without it: all.",
         use: .body { draft, texts in
-            draft.set(
-                "audiences", ["bundleId", "environment", "variant"],
-                of: try texts.map { try parts("--audience", $0, selector) })
+            let selectors = try texts.map { text in
+                let parts = try parts("--audience", text, selector)
+                return Contract.AudienceSelector(
+                    bundleId: parts[0], environment: .init(rawValue: parts[1]),
+                    variant: parts.count == 3 ? parts[2] : nil)
+            }
+            draft.set("audiences", list: selectors)
         }
-    ).checked { _ = try parts("--audience", $0, selector) }
+    ) { _ = try parts("--audience", $0, selector) }
 }
 
 extension Invocation {

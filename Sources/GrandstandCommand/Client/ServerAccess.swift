@@ -8,10 +8,10 @@ internal import JSON
 struct ServerAccess: Sendable {
     let client: GrandstandClient
     private let address: String
+    private let hasKey: Bool
 
-    /// - Parameter isOpen: whether the call needs no key.
-    /// - Throws: `StartError` for an invalid address, or if the key is missing.
-    init(isOpen: Bool = false) throws {
+    /// - Throws: `StartError` for an invalid address.
+    init() throws {
         func value(_ name: String) -> String? {
             ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
@@ -20,12 +20,8 @@ struct ServerAccess: Sendable {
             throw StartError("GRANDSTAND_URL: \(address) is not a URL such as http://127.0.0.1:8080")
         }
         let secret = value("GRANDSTAND_API_KEY")
-        guard secret != nil || isOpen else {
-            throw StartError(
-                "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` creates one on the server's machine; "
-                    + "`grandstand key create` does this from anywhere, with an admin key")
-        }
         self.address = address
+        hasKey = secret != nil
         // A person waits for the answer, so the attempts end within about two seconds if no server answers. A slow
         // server may take a minute.
         client = GrandstandClient(
@@ -34,8 +30,13 @@ struct ServerAccess: Sendable {
 
     /// Makes a call and returns its answer, whatever its status.
     ///
-    /// - Throws: `StartError` with the reason why there was no answer.
+    /// - Throws: `StartError` with the reason why there was no answer, or if the key is missing.
     func answer<Value>(to call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Answer {
+        guard hasKey || call.operation.scopes == nil else {
+            throw StartError(
+                "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` creates one on the server's machine; "
+                    + "`grandstand key create` does this from anywhere, with an admin key")
+        }
         do {
             return try await client.exchange(call)
         } catch let error as URLError {

@@ -1,13 +1,5 @@
 internal import Foundation
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// The terminal that output goes to.
 enum Terminal {
     /// The columns of standard output; `nil`: standard output is not a terminal. The variable `COLUMNS` overrides the

@@ -1,6 +1,3 @@
-internal import ArgumentParser
-internal import Foundation
-internal import Grandstand
 internal import GrandstandClient
 internal import GrandstandContract
 internal import GrandstandServer
@@ -40,8 +37,6 @@ struct Verb: Sendable {
     /// The only member of the answer that is printed without `--json`; `nil`: all.
     let member: String?
     let inputs: [Input]
-    /// Checks the values together, before anything is asked. Throws `ValidationError`.
-    var check: @Sendable (Invocation) throws -> Void = { _ in }
     let run: @Sendable (Invocation) async throws -> Void
 
     /// - Parameters:
@@ -61,24 +56,12 @@ struct Verb: Sendable {
         func spelled(_ api: String) -> String { names[api] ?? Input.name(for: api) }
         var inputs = guide.parameters.filter { $0.place != "header" && !left.contains($0.name) }
             .map { Input.parameter($0, named: spelled($0.name)) }
-        if case .object(let members, let excluding)? = body {
+        if case .object(let members, _)? = body {
             for member in members where !left.contains(member.name) {
                 inputs.append(
                     .member(
                         member, named: spelled(member.name), guide.help(member.name),
                         isRequired: member.isRequired && !isChange))
-            }
-            // In a change, one of two members that exclude each other takes the place of the other.
-            for pair in excluding where isChange {
-                for (member, other) in [(pair.first, pair.second), (pair.second, pair.first)] {
-                    guard let place = inputs.firstIndex(where: { $0.name == spelled(member) }) else { continue }
-                    inputs[place] = inputs[place].clearing(other)
-                }
-                let (first, second) = (spelled(pair.first), spelled(pair.second))
-                check = { given in
-                    guard given.has(first), given.has(second) else { return }
-                    throw ValidationError("--\(first) and --\(second) exclude each other.")
-                }
             }
         }
         for input in further {
@@ -97,12 +80,6 @@ struct Verb: Sendable {
         self.member = member
         self.inputs = inputs + (isChange ? [.fields] : [])
         self.run = run
-    }
-
-    func checked(_ check: @escaping @Sendable (Invocation) throws -> Void) -> Verb {
-        var verb = self
-        verb.check = check
-        return verb
     }
 }
 
@@ -150,7 +127,7 @@ struct Invocation: Sendable {
             }
         }
         if body == nil, ["POST", "PUT", "PATCH"].contains(operation.method) {
-            var draft = Draft(keepsNulls: operation.method == "PATCH")
+            var draft = Draft()
             try apply(to: &draft)
             if !draft.isEmpty { body = try draft.json }
         }
@@ -169,10 +146,10 @@ struct Invocation: Sendable {
     /// If somebody else changes the resource in the meantime, it is read and changed again.
     ///
     /// - Parameters:
-    ///   - mayCreate: whether the resource is created if it does not exist.
+    ///   - get: reads the resource. If it does not exist, it is created.
     ///   - declared: the declaration of a resource: the answer without the members that only the server sets.
     func put(
-        over get: Contract.Operation, mayCreate: Bool = true, _ declared: (JSONValue) throws -> Draft
+        over get: Contract.Operation, _ declared: (JSONValue) throws -> Draft
     ) async throws -> JSONValue? {
         // Check the inputs before the server is asked.
         var unused = Draft()
@@ -182,7 +159,7 @@ struct Invocation: Sendable {
         for _ in 0..<5 {
             let present = try await server.answer(to: get)
             var draft = Draft()
-            let isNew = present.status == 404 && mayCreate
+            let isNew = present.status == 404
             if !isNew {
                 guard let value = try ServerAccess.json(of: present) else {
                     throw StartError("\(get.path): the answer is empty")

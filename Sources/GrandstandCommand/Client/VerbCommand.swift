@@ -45,14 +45,13 @@ struct VerbCommand<N: Place, V: Place>: AsyncParsableCommand {
     @OptionGroup var client: ClientOptions
     @OptionGroup var inputs: Inputs<N, V>
 
-    private var invocation: Invocation { Invocation(verb: Self.verb, values: inputs.values, client: client) }
-
     func validate() throws {
         for input in Self.verb.inputs { try inputs.values[input.name]?.forEach(input.check) }
-        try Self.verb.check(invocation)
     }
 
-    func run() async throws { try await Self.verb.run(invocation) }
+    func run() async throws {
+        try await Self.verb.run(Invocation(verb: Self.verb, values: inputs.values, client: client))
+    }
 }
 
 /// The inputs of a verb, by their names.
@@ -63,11 +62,11 @@ struct Inputs<N: Place, V: Place>: ParsableArguments, CustomReflectable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: InputKey.self)
-        for input in VerbCommand<N, V>.verb.inputs { values[input.name] = try input.read(container) }
+        for input in VerbCommand<N, V>.verb.inputs { values[input.name] = try input.texts(in: container) }
     }
 
     var customMirror: Mirror {
-        let children = VerbCommand<N, V>.verb.inputs.map { (label: String?.some($0.name), value: $0.definition()) }
+        let children = VerbCommand<N, V>.verb.inputs.map { (label: String?.some($0.name), value: $0.definition) }
         return Mirror(self, children: children)
     }
 }

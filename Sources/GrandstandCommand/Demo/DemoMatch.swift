@@ -4,21 +4,38 @@ internal import Foundation
 internal import GrandstandClient
 
 /// Plays the final through the public API. Each proof reports its result; a wrong result stops the demo.
-struct DemoMatch: Sendable {
-    static let bundleID = "com.example.GrandstandDemo"
+struct DemoMatch {
+    /// A phone that follows the match.
+    private struct Member {
+        let phone: Phone
+        /// Whether its channel stores the newest message.
+        let isStored: Bool
+        /// Whether it has no network for a while.
+        let isLate: Bool
+        /// The alert that starts its card by push; `nil`: its app starts the card.
+        var start: String?
+        var shown: DemoEvent.Moment?
+    }
+
+    private static let bundleID = "com.example.GrandstandDemo"
+    private static let followers = 1_000
 
     let stage: DemoStage
     let event: DemoEvent
     let report: DemoReport
+    private var members: [Member] = []
 
-    func play() async throws {
+    init(stage: DemoStage, event: DemoEvent, report: DemoReport) {
+        (self.stage, self.event, self.report) = (stage, event, report)
+    }
+
+    mutating func play() async throws {
         report.line("\n\(event.event.name)")
-        var crowd = DemoCrowd(stage.simulator)
         try await declare()
-        try await followChannels(&crowd)
-        try await followTopic(&crowd)
-        try await kickOff(&crowd)
-        try await tell(&crowd)
+        try await followChannels()
+        try await followTopic()
+        try await kickOff()
+        try await tell()
         try await checkTheEnd()
         try await showQuota()
     }
@@ -26,11 +43,11 @@ struct DemoMatch: Sendable {
     // MARK: Before the match
 
     private func declare() async throws {
-        let organiser = stage.organiser
         var draft = event.event
         let type = draft.content ?? ""
-        try await organiser.putApp(Self.bundleID, name: "Grandstand Demo")
-        try await organiser.send(.putContent(type, of: Self.bundleID, json: event.contentType))
+        let (team, key) = (SimulatorIdentity.teamID, SimulatorIdentity.keyID)
+        try await stage.client.send(.putApp(Self.bundleID, .init(name: "Grandstand Demo", teamId: team, keyId: key)))
+        try await stage.client.send(.putContent(type, of: Self.bundleID, json: event.contentType))
         report.proof("the app \(Self.bundleID)", "registered with capitals; \(type) has the rules for alerts")
         // APNs creates this channel, but the answer does not arrive. The path is in lower case, because APNs refuses the
         // one with capitals before.
@@ -41,23 +58,35 @@ struct DemoMatch: Sendable {
                 "action": "lose", "by": "reset", "times": 1}]}
             """)
         draft.start?.at = Date(timeIntervalSinceNow: 86_400)
-        try await organiser.send(.putEvent(event.eventKey, draft))
+        try await stage.client.send(.putEvent(event.eventKey, draft))
         report.proof("the event \(event.eventKey)", "declared for two audiences, with a start for tomorrow")
     }
 
-    private func followChannels(_ crowd: inout DemoCrowd) async throws {
+    /// Two phones of each environment look the channel up and follow it. One of them loses its network for a while.
+    private mutating func followChannels() async throws {
         report.now("Grandstand looks for a channel in Apple's list, because the answer to its creation was lost")
-        for audience in try await stage.organiser.channels(of: event.eventKey).audiences {
+        let declared = try await poll("the channels") {
+            let shown = try await stage.client.send(.getEvent(event.eventKey))
+            return shown.audiences.allSatisfy { $0.channel.state == .active } ? shown : nil
+        }
+        for audience in declared.audiences {
             let found = try await stage.client.lookup(event.eventKey, in: .init(Self.bundleID, audience.environment))
             guard let environment = APNsEnvironment(rawValue: audience.environment.rawValue),
-                let policy = StoragePolicy(rawValue: audience.storagePolicy.rawValue),
                 let channelID = found.channelId, channelID == audience.channel.channelId,
                 stage.simulator.channels(of: Self.bundleID, in: environment).map(\.id) == [channelID]
             else {
                 throw PlayFailure("\(audience.environment) should have one channel, not \(found.channelId ?? "-")")
             }
-            report.proof("an app looks it up in \(audience.environment)", "\(channelID), \(policy.rawValue)")
-            try crowd.follow(channelID, in: environment, policy)
+            report.proof(
+                "an app looks it up in \(audience.environment)", "\(channelID), \(audience.storagePolicy.rawValue)")
+            for name in ["sofa", "commuter"] {
+                let phone = try Phone(
+                    "\(environment.rawValue) \(name)", app: Self.bundleID, in: environment, stage.simulator)
+                _ = try stage.simulator.startActivity(
+                    on: phone.id, of: Self.bundleID, channelID: channelID, attributesType: event.event.content ?? "")
+                let isStored = audience.storagePolicy == .mostRecentMessageStored
+                members.append(Member(phone: phone, isStored: isStored, isLate: name == "commuter"))
+            }
         }
         guard stage.simulator.journal().contains(where: { $0.fate == .dropped }) else {
             throw PlayFailure("no answer of APNs was lost")
@@ -65,110 +94,125 @@ struct DemoMatch: Sendable {
         report.proof("Apple's answer to a creation was lost", "found in Apple's list, so no channel exists twice")
     }
 
-    private func followTopic(_ crowd: inout DemoCrowd) async throws {
+    /// A thousand phones follow the event's topic. The last two lose their network for a while.
+    private mutating func followTopic() async throws {
         let started = ContinuousClock.now
-        let issued = try await stage.organiser.send(
+        let issued = try await stage.client.send(
             .createKey(name: "app", scopes: [.device], bundleId: Self.bundleID))
-        report.now("\(DemoCrowd.followers) phones register")
-        try await crowd.register(event, .once(stage.address, key: issued.secret))
-        report.proof(
-            "\(DemoCrowd.followers) phones follow \((event.event.topics ?? []).joined(separator: ", "))",
-            "registered in \(Self.time(since: started)) with a key of the scope device")
-        let preview = try await stage.organiser.send(.startEvent(event.eventKey, dryRun: true))
-        guard preview.counts.pending == DemoCrowd.followers, pushes == 0 else {
-            throw PlayFailure("the preview counts \(preview.counts), and \(pushes) pushes were sent")
+        report.now("\(Self.followers) phones register")
+        let app = GrandstandClient(server: stage.address, key: issued.secret)
+        let (topics, type) = (event.event.topics ?? [], event.event.content ?? "")
+        let followers = try (0..<Self.followers).map { number -> Member in
+            let (locale, title) = [("en-GB", "Kick-off"), ("es-AR", "¡Empieza!")][number % 2]
+            let phone = try Phone(
+                "follower \(number)", app: Self.bundleID, in: .production, locale: locale, stage.simulator)
+            return Member(phone: phone, isStored: true, isLate: number >= Self.followers - 2, start: title)
         }
-        report.proof("a preview of the start", "\(preview.counts.pending) phones would get it; nothing was sent")
+        try await forEach(followers.map(\.phone), atMost: 32) { phone in
+            try await phone.follow(topics, attributesType: type, app)
+        }
+        members += followers
+        report.proof(
+            "\(Self.followers) phones follow \(topics.joined(separator: ", "))",
+            "registered in \(Self.time(since: started)) with a key of the scope device")
     }
 
     // MARK: The match
 
-    private func kickOff(_ crowd: inout DemoCrowd) async throws {
-        try crowd.setOnline(false)
+    private func kickOff() async throws {
+        setOnline(false)
         let asked = ContinuousClock.now
-        try await stage.organiser.send(.startEvent(event.eventKey))
-        let done = try await stage.organiser.poll("the start of \(event.eventKey)") {
-            let report = try await stage.organiser.send(.getStart(event.eventKey))
+        try await stage.client.send(.startEvent(event.eventKey))
+        let done = try await poll("the start") {
+            let report = try await stage.client.send(.getStart(event.eventKey))
             return report.state == .done ? report : nil
         }
-        guard done.counts.followers == DemoCrowd.followers, done.counts.accepted == DemoCrowd.followers,
-            pushes == DemoCrowd.followers
-        else { throw PlayFailure("the start counts \(done.counts), and \(pushes) pushes were sent") }
-        let cards = try crowd.started(with: ["Kick-off", "¡Empieza!"])
+        guard done.counts.accepted == Self.followers, pushes == Self.followers else {
+            throw PlayFailure("the start counts \(done.counts), and \(pushes) pushes were sent")
+        }
+        let started = members.filter { $0.start != nil && !$0.isLate }
+        for member in started {
+            let cards = stage.simulator.lockScreen(of: member.phone.id)
+            guard cards.count == 1, cards[0].alert?.text.contains(member.start ?? "") == true else {
+                throw PlayFailure("\(member.phone.id) should show one card with its language's alert, not \(cards)")
+            }
+        }
         report.proof(
             "kick-off by push, now instead of tomorrow",
-            "\(cards.count) lock screens show it, in two languages, after \(Self.time(since: asked))")
-        try crowd.setOnline(true)
+            "\(started.count) lock screens show it, in two languages, after \(Self.time(since: asked))")
+        setOnline(true)
     }
 
-    /// Reports every state twice: the second report sends nothing.
-    private func tell(_ crowd: inout DemoCrowd) async throws {
+    /// Reports every state twice: the second report sends nothing. Checks every lock screen after each.
+    private mutating func tell() async throws {
         let moments = event.broadcasts
+        let (away, back) = (moments.count / 3, moments.count * 2 / 3)
         for (number, moment) in moments.enumerated() {
-            if number == moments.count / 3 { try crowd.setOnline(false) }
-            if number == moments.count * 2 / 3 {
-                let late = crowd.count - crowd.online
-                try crowd.setOnline(true)
-                report.proof("\(late) phones come back after an hour", "those whose channel stores it show the newest")
+            if number == away { setOnline(false) }
+            if number == back {
+                setOnline(true)
+                for place in members.indices where members[place].isLate && members[place].isStored {
+                    members[place].shown = moments[number - 1]
+                }
+                try checkLockScreens(isLateAway: false)
+                report.proof(
+                    "\(members.count(where: \.isLate)) phones come back after an hour",
+                    "those whose channel stores it show the newest")
             }
             report.now(moment.label)
             let state = GrandstandClient.StateDraft(
                 contentState: moment.contentState, sequence: number + 1, final: moment.final ?? false)
-            guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.eventKey, state)),
-                case .unchanged = try await stage.organiser.send(.putState(event.eventKey, state)),
+            guard case .accepted(let accepted) = try await stage.client.send(.putState(event.eventKey, state)),
+                case .unchanged = try await stage.client.send(.putState(event.eventKey, state)),
                 accepted.outcome == (moment.final == true ? .end : moment.alert == nil ? .update : .rings)
             else { throw PlayFailure("\(moment.label): the state had the wrong result") }
-            if moment.final == true { try await checkLookups() }
-            for delivery in try await stage.settled(accepted, called: moment.label).deliveries {
-                try checkWire(moment, requestID: delivery.apnsRequestId)
+            let done = try await poll("the end of \(moment.label)") {
+                let broadcast = try await stage.client.send(.getBroadcast(accepted.id))
+                return broadcast.state == .done ? broadcast : nil
             }
-            try crowd.expect(moment)
+            for delivery in done.deliveries where delivery.state != .accepted {
+                throw PlayFailure("\(moment.label): \(delivery.state) in \(delivery.environment)")
+            }
+            let isLateAway = (away..<back).contains(number)
+            for place in members.indices where !(isLateAway && members[place].isLate) { members[place].shown = moment }
+            try checkLockScreens(isLateAway: isLateAway)
         }
         let rings = moments.count { $0.alert != nil }
-        report.proof(
-            "\(moments.count) states, each reported twice", "sent once each; \(rings) rang by the rules")
-        report.proof("every one of \(crowd.count) lock screens", "was right after each state")
+        report.proof("\(moments.count) states, each reported twice", "sent once each; \(rings) rang by the rules")
+        report.proof("every one of \(members.count) lock screens", "was right after each state")
     }
 
-    /// Checks that APNs got exactly the content that was sent.
-    private func checkWire(_ moment: DemoEvent.Moment, requestID: String?) throws {
-        let seen = stage.simulator.journal().last { entry in
-            entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }
-        }
-        let body = try seen.flatMap { try JSONSerialization.jsonObject(with: Data($0.request.body)) as? [String: Any] }
-        guard seen?.status == 200, let content = (body?["aps"] as? [String: Any])?["content-state"],
-            try DemoEvent.Moment.canonical(try JSONSerialization.data(withJSONObject: content))
-                == DemoEvent.Moment.canonical(moment.contentState.bytes)
-        else {
-            throw PlayFailure("\(moment.label): APNs did not see its content state")
+    /// The network of the late phones goes or comes back.
+    private func setOnline(_ isOnline: Bool) {
+        for member in members where member.isLate { stage.simulator.setOnline(isOnline, device: member.phone.id) }
+    }
+
+    /// - Parameter isLateAway: whether the late phones have no network, so that they did not ring.
+    /// - Throws: `PlayFailure` for the first lock screen with wrong content.
+    private func checkLockScreens(isLateAway: Bool) throws {
+        for member in members {
+            guard let expected = member.shown else { continue }
+            let cards = stage.simulator.lockScreen(of: member.phone.id)
+            guard cards.count == 1, try expected.isShown(by: cards[0], rings: !(isLateAway && member.isLate)) else {
+                throw PlayFailure("\(member.phone.id) should show \(expected.label), not \(cards)")
+            }
         }
     }
 
     // MARK: After the match
 
-    /// Checks the lookups right after an end was accepted. The server that accepted the end must answer 410 at once,
-    /// and another server on the same database within a second.
-    private func checkLookups() async throws {
-        let accepted = ContinuousClock.now
+    private func checkTheEnd() async throws {
         let lookup = GrandstandClient.Call<GrandstandClient.Lookup>.lookup(
             event.eventKey, in: .init(Self.bundleID, .production))
-        _ = try await stage.refusal(410, of: lookup, at: stage.client)
-        while try await stage.other.exchange(lookup).status == 200, ContinuousClock.now - accepted < .seconds(1) {
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        let slug = try await stage.refusal(410, of: lookup, at: stage.other).slug
-        let milliseconds = Int((ContinuousClock.now - accepted) / .milliseconds(1))
-        report.proof("a lookup after the end", "410 \(slug), on another server after \(milliseconds) ms at most")
-    }
-
-    private func checkTheEnd() async throws {
+        let over = try await refusal(410, of: lookup)
+        report.proof("a lookup after the end", "410 \(over.slug)")
         let update = GrandstandClient.BroadcastDraft(event: .update, contentState: try RawJSON(json: "{}"))
-        let late = try await stage.refusal(409, of: .broadcast(to: event.eventKey, update), at: stage.client)
+        let late = try await refusal(409, of: .broadcast(to: event.eventKey, update))
         report.proof("an update after the end", "409 \(late.slug)")
     }
 
     private func showQuota() async throws {
-        let quotas = try await stage.organiser.send(.listQuotas()).items
+        let quotas = try await stage.client.send(.listQuotas()).items
         for quota in quotas {
             let listed = APNsEnvironment(rawValue: quota.environment.rawValue).map {
                 stage.simulator.channels(of: Self.bundleID, in: $0).count
@@ -183,9 +227,30 @@ struct DemoMatch: Sendable {
             quotas.map { "\($0.used) of \($0.limit) channels in \($0.environment)" }.joined(separator: ", "))
     }
 
+    // MARK: Steps
+
+    /// Makes a call that the server must refuse with `status`.
+    private func refusal<Value>(_ status: Int, of call: GrandstandClient.Call<Value>) async throws -> ServerProblem {
+        let answer = try await stage.client.exchange(call)
+        guard answer.status == status else {
+            throw PlayFailure("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
+        }
+        return ServerProblem(answer)
+    }
+
+    /// Asks until there is a value. The longest work is to find a channel whose creation was not answered: some seconds.
+    private func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            if let value = try await ask() { return value }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw PlayFailure("\(what): not there after 30 seconds")
+    }
+
     private var pushes: Int { stage.simulator.journal().count { $0.request.path.hasPrefix("/3/") } }
 
-    private static func time(since start: ContinuousClock.Instant) -> String {
+    static func time(since start: ContinuousClock.Instant) -> String {
         (ContinuousClock.now - start).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
     }
 }

@@ -1,6 +1,5 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import Foundation
 internal import GrandstandClient
 
 /// A simulated phone with one app. The phone registers itself with the server.
@@ -8,7 +7,7 @@ struct Phone: Sendable {
     let id: String
     /// The phone's push-to-start token.
     let token: String
-    let locale: String
+    private let locale: String
     private let identity: GrandstandClient.InstallationIdentity
 
     /// Adds the phone to the simulator.
@@ -16,8 +15,7 @@ struct Phone: Sendable {
         _ id: String, app bundleID: String, in environment: APNsEnvironment,
         locale: String = "en-GB", _ simulator: Simulator
     ) throws {
-        let device = try simulator.addDevice(
-            id, in: environment, bundleIDs: [bundleID])
+        let device = try simulator.addDevice(id, in: environment, bundleIDs: [bundleID])
         guard let token = device.startTokens[bundleID.lowercased()] else { throw PlayFailure("\(id) has no token") }
         self.id = id
         self.token = token
@@ -33,5 +31,31 @@ struct Phone: Sendable {
                 .init(
                     systemVersion: "18.4", locale: locale,
                     startTokens: [.init(attributesType: attributesType, token: token)], topics: topics)))
+    }
+}
+
+/// Why a match could not be played, or which result was wrong.
+struct PlayFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Runs `body` for all elements, at most `width` at a time.
+///
+/// - Returns: what `body` returned, in the order in which it ended.
+@discardableResult
+func forEach<Elements: Sequence, Value: Sendable>(
+    _ elements: Elements, atMost width: Int,
+    _ body: @escaping @Sendable (Elements.Element) async throws -> Value
+) async throws -> [Value] where Elements.Element: Sendable {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        var values: [Value] = []
+        for (index, element) in elements.enumerated() {
+            if index >= width, let value = try await group.next() { values.append(value) }
+            group.addTask { try await body(element) }
+        }
+        for try await value in group { values.append(value) }
+        return values
     }
 }

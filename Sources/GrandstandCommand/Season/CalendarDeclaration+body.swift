@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Grandstand
-internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
 
@@ -30,67 +29,61 @@ extension CalendarDeclaration {
     }
 
     private init(_ body: JSONValue, _ faults: inout RequestFaults) throws(Problem) {
-        func template(_ text: String, at pointer: String) -> Template {
-            if let template = Template(text) { return template }
-            faults.add(pointer, Template.rule)
-            return Template()
+        func template(_ text: String, at pointer: String) -> Template? {
+            let template = Template(text)
+            if template == nil { faults.add(pointer, Template.rule) }
+            return template
         }
-        season = try SeasonName(allowed: body["season"]?.string ?? "")
-        source = body["source"]?.string
-        reading = CalendarReading(format: body["format"]?.string == "csv" ? .csv : .ics)
-        if let name = body["timeZone"]?.string {
+        func members(_ name: String) -> [(name: String, value: JSONValue)] {
+            if case .object(let members)? = body[name]?.kind { members } else { [] }
+        }
+        func text(_ name: String) -> String? { body[name]?.string }
+        season = try SeasonName(allowed: text("season") ?? "")
+        source = text("source")
+        reading = CalendarReading(format: text("format") == "csv" ? .csv : .ics)
+        if let name = text("timeZone") {
             reading.timeZone = TimeZone.named(name)
             if reading.timeZone == nil {
                 faults.add(
                     "/timeZone", "There is no time zone \(name) on this machine. Use a name such as Europe/Vienna.")
             }
         }
-        let keyText = body["eventKey"]?.string ?? ""
-        eventKey = template(keyText, at: "/eventKey")
-        if !keyText.contains("{") {
+        eventKey = template(text("eventKey") ?? "", at: "/eventKey")
+        if text("eventKey")?.contains("{") == false {
             faults.add("/eventKey", "All entries would have the same key. Use a name in braces, such as {uid}.")
         }
-        name = template(body["name"]?.string ?? "{summary}", at: "/name")
-        topics = (body["topics"]?.elements ?? []).enumerated().map { place, topic in
+        name = template(text("name") ?? "{summary}", at: "/name")
+        topics = (body["topics"]?.elements ?? []).enumerated().compactMap { place, topic in
             template(topic.string ?? "", at: "/topics/\(place)")
         }
-        if case .object(let members)? = body["columns"]?.kind {
-            for (name, column) in members {
-                let pointer = JSONText.pointer(["columns", name])
-                // `null`: the name has no value, not even from a column with the same name.
-                if case .null = column.kind {
-                    reading.columns[name] = ""
-                    continue
-                }
-                guard let text = column.string, !text.isEmpty, text.utf8.count <= 500 else {
-                    faults.add(pointer, "Expected a column's name, a template such as {date} {time}, or null.")
-                    continue
-                }
-                if text.contains("{") || text.contains("}") { _ = template(text, at: pointer) }
-                // iCalendar has its own properties for these names. A plan may name columns for them, because it may
-                // also be used with a CSV file of the same fixtures.
-                let isFixed =
-                    ["startsAt", "endsAt", "timeZone", "status"].contains(name) || name == "uid" && !text.contains("{")
-                if reading.format == .csv || !isFixed { reading.columns[name] = text }
+        for (name, column) in members("columns") {
+            let pointer = JSONText.pointer(["columns", name])
+            // `null`: the name has no value, not even from a column with the same name.
+            let text = column.string ?? ""
+            if text.isEmpty, !column.isNull {
+                faults.add(pointer, "Expected a column's name, a template such as {date} {time}, or null.")
             }
+            if text.contains("{") || text.contains("}") { _ = template(text, at: pointer) }
+            // iCalendar has its own properties for these names. A plan may name columns for them, because it may also be
+            // used with a CSV file of the same fixtures.
+            let isFixed =
+                ["startsAt", "endsAt", "timeZone", "status"].contains(name) || name == "uid" && !text.contains("{")
+            if reading.format == .csv || text.isEmpty || !isFixed { reading.columns[name] = text }
         }
-        if case .object(let members)? = body["statuses"]?.kind {
-            for (word, status) in members {
-                reading.statuses[word.lowercased()] = status.string.flatMap(CalendarEntry.Status.init(rawValue:))
-            }
+        for (word, status) in members("statuses") {
+            reading.statuses[word.lowercased()] = status.string.flatMap(CalendarEntry.Status.init(rawValue:))
         }
-        reading.postponesWithoutTime = body["noTime"]?.string != nil
-        reading.acceptsMidnight = body["midnight"]?.string != nil
-        reading.isDayMonthYear = body["datePattern"]?.string == "dmy"
-        if body["datePattern"]?.string != nil, reading.format == .ics {
+        reading.postponesWithoutTime = text("noTime") != nil
+        reading.acceptsMidnight = text("midnight") != nil
+        reading.isDayMonthYear = text("datePattern") == "dmy"
+        if text("datePattern") != nil, reading.format == .ics {
             faults.add("/datePattern", "datePattern is only for CSV. Leave it out.")
         }
         defaultDuration = body["defaultDuration"]?.integer
-        common = EventDocument()
         for member in ["kind", "channelsOpenBefore", "audiences", "defaults"] {
             common[member] = body[member]?.compact
         }
-        if let value = body["start"], value.kindName != "null" {
+        if let value = body["start"], !value.isNull {
             start = try JSONValue(parsing: value.compact)
             for (pointer, string) in value.strings(at: "/start") { _ = template(string.string ?? "", at: pointer) }
         }

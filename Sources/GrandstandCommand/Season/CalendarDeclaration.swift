@@ -8,13 +8,14 @@ struct CalendarDeclaration: Sendable {
     /// A file or URL; `nil`: the command names one.
     var source: String?
     var reading: CalendarReading
-    var eventKey: Template
-    var name: Template
+    /// `nil`: it is no template, which is a fault of the plan.
+    var eventKey: Template?
+    var name: Template?
     var topics: [Template]
     /// The duration in seconds of an event that has no end in the calendar.
     var defaultDuration: Int?
     /// Members of each event that are the same for all of them: `kind`, `channelsOpenBefore`, `audiences`, `defaults`.
-    var common: EventDocument
+    var common = EventDocument()
     /// The start of each event. Every string in it is a template.
     var start: JSONValue?
 
@@ -30,7 +31,7 @@ struct CalendarDeclaration: Sendable {
         let startsAt = entry.startsAt.map(date)
         let endsAt = entry.endsAt.map(date) ?? defaultDuration.flatMap { startsAt?.addingTimeInterval(Double($0)) }
         var missing = ""
-        func value(_ name: String, _ form: (String) -> String) -> String? {
+        func value(_ name: String) -> String? {
             let text: String? =
                 switch name {
                 case "uid": entry.uid
@@ -38,16 +39,21 @@ struct CalendarDeclaration: Sendable {
                 case "endsAt": endsAt.map(RFC3339.text)
                 default: entry.value(name)
                 }
-            let formed = text.map(form) ?? ""
-            if formed.isEmpty { missing = name }
-            return formed.isEmpty ? nil : formed
+            if let text, !text.isEmpty { return text }
+            missing = name
+            return nil
         }
         func complete<Filled>(_ filled: Filled?) throws(CalendarFault) -> Filled {
             guard let filled else { throw fault("This entry has no value for “\(missing)”, which a template needs.") }
             return filled
         }
-        func folded(_ template: Template) throws(CalendarFault) -> String {
-            try complete(template.filled { value($0, KeyText.folded) })
+        func folded(_ template: Template?) throws(CalendarFault) -> String {
+            try complete(
+                template?.filled { name in
+                    let text = value(name).map(KeyText.folded) ?? ""
+                    if text.isEmpty { missing = name }
+                    return text.isEmpty ? nil : text
+                })
         }
         let keyText = try folded(eventKey)
         guard let key = EventKey(rawValue: keyText) else {
@@ -62,16 +68,14 @@ struct CalendarDeclaration: Sendable {
             if !topicNames.contains(topic) { topicNames.append(topic) }
         }
         var document = common
-        document.set("name", try complete(name.filled { value($0) { $0 } }))
+        document.set("name", try complete(name?.filled(value)))
         if !topicNames.isEmpty {
-            var json = JSONWriter()
-            json.array(topicNames) { writer, topic in writer.string(topic) }
-            document["topics"] = json.bytes
+            document["topics"] = JSONWriter.text(topicNames)
         }
         if let startsAt, entry.status != .postponed {
             document.set("startsAt", RFC3339.text(startsAt))
             if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
-            if let start { document["start"] = try complete(start.filled { value($0) { $0 } }) }
+            if let start { document["start"] = try complete(start.filled(value)) }
         } else if document["channelsOpenBefore"] == nil {
             // Without `startsAt` its channels wait only if they are to open before it.
             document["channelsOpenBefore"] = Array("0".utf8)

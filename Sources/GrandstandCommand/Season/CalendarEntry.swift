@@ -1,3 +1,5 @@
+internal import JSON
+
 /// One fixture of a calendar.
 struct CalendarEntry: Sendable {
     /// The number of its first line, from 1.
@@ -21,34 +23,39 @@ struct CalendarEntry: Sendable {
     }
 }
 
-/// The content of a calendar: entries with distinct UIDs, and the faults of single entries.
-struct CalendarFile: Sendable {
-    private(set) var entries: [CalendarEntry] = []
-    private(set) var faults: [CalendarFault] = []
-    private var places: [String: Int] = [:]
+/// A fault in a calendar's text, or an entry that was not applied.
+struct CalendarFault: Error, Sendable, Hashable, Encodable, WritesNulls {
+    /// The line number, from 1. For a folded line or a record of several lines, it is the first. `nil`: the fault is
+    /// not in a single line.
+    var line: Int?
+    /// A sentence that says what is wrong or expected.
+    var detail: String
+    /// The UID of the entry; `nil`: it is unknown, or the fault concerns several entries.
+    var uid: String?
 
-    mutating func add(_ entry: CalendarEntry) {
-        guard let place = places[entry.uid] else {
-            places[entry.uid] = entries.count
-            entries.append(entry)
-            return
-        }
-        let other = entries[place]
-        if entry.sequence > other.sequence {
-            entries[place] = entry
-        } else if entry.sequence == other.sequence {
-            faults.append(
-                CalendarFault(
-                    line: entry.line,
-                    "The UID \(entry.uid) is already used on line \(other.line). The first entry is used.",
-                    uid: entry.uid))
-        }
-    }
+    static let leftOut: [String] = []
 
-    /// - Parameter uid: the UID of the faulty entry, if it can be read.
-    mutating func add(_ fault: CalendarFault, uid: String?) {
-        var fault = fault
-        fault.uid = uid.flatMap { $0.isEmpty || $0.utf8.count > CalendarLimits.uidBytes ? nil : $0 }
-        faults.append(fault)
+    init(line: Int?, _ detail: String, uid: String? = nil) {
+        self.line = line
+        self.detail = detail
+        self.uid = uid
     }
+}
+
+extension CalendarFault: CustomStringConvertible {
+    /// A line for a terminal.
+    var description: String { "Problem\(line.map { " on line \($0)" } ?? ""): \(detail.escapingControls)" }
+}
+
+/// The limits of a calendar's text. Beyond a limit, the whole file is refused. Only a year outside of `years` is a fault
+/// of its entry alone.
+enum CalendarLimits {
+    /// The most bytes of a file. Ten leagues of 380 fixtures take 1.5 MB as iCalendar.
+    static let bytes = 4 * 1_024 * 1_024
+    static let lines = 200_000
+    /// The most bytes of an unfolded line of iCalendar, or of a field of CSV.
+    static let fieldBytes = 16 * 1_024
+    static let entries = 5_000
+    /// The years that the API accepts for events.
+    static let years = 2000...2099
 }

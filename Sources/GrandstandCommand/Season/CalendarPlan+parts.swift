@@ -68,8 +68,6 @@ extension CalendarPlan {
     struct Situation: Sendable {
         /// The season's events, and other events that have the key of a draft.
         var events: [EventKey: SeasonEvent] = [:]
-        /// Keys of events that the API key cannot access.
-        var outOfReach: Set<EventKey> = []
         var now: Date
     }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Grandstand
 internal import GrandstandServer
 
@@ -54,9 +53,6 @@ struct CalendarPlan: Sendable {
     // MARK: Entries of the file
 
     private mutating func consider(_ draft: CalendarDraft, _ key: EventKey) {
-        if situation.outOfReach.contains(key) {
-            return refuse(draft, "The event \(key) also has audiences of apps that your key cannot access.")
-        }
         let isPast = draft.pastAt.map { $0 <= situation.now } ?? false
         guard let event = situation.events[key] else {
             if isPast { return past += 1 }
@@ -70,8 +66,8 @@ struct CalendarPlan: Sendable {
                 draft, "The event \(key) belongs to the season \(other). Change eventKey so that keys differ.")
         }
         if draft.isCancelled { return consider(cancelled: draft, event) }
-        if event.state.isOver, !event.seemsExpired {
-            if event.state == .cancelled, event.note?.removal == .cancelled, !isPast {
+        if event.state == .cancelled {
+            if event.note?.removal == .cancelled, !isPast {
                 return refuse(
                     draft,
                     "The event \(key) was cancelled by this calendar, but is in it again. "
@@ -87,6 +83,7 @@ struct CalendarPlan: Sendable {
             note: note)
         if !names.isEmpty {
             guard let specification = read(write) else { return }
+            // Only the server knows whether an ended event expired, so that it opens again.
             if !event.state.isOver || specification.reaches(beyond: situation.now) {
                 let after = EventDocument(of: specification)
                 write.fields = after.differences(from: event.document).filter { names.contains($0) }
@@ -144,18 +141,14 @@ struct CalendarPlan: Sendable {
 
     /// Reads the declaration as the server does; `nil`: the server would refuse it.
     private mutating func read(_ write: Write) -> EventSpecification? {
-        let (document, limit) = (write.document, CalendarLimits.eventBytes)
-        let detail: String
         do throws(Problem) {
-            let length = document.text.count
-            if length <= limit { return try document.declaration(of: write.key) }
-            detail = "The event would have \(length) bytes of JSON. The limit is \(limit). Shorten its metadata."
+            return try write.document.declaration(of: write.key)
         } catch {
             let faults = error.errors.map { "\($0.pointer): \($0.detail)" }
-            detail = faults.isEmpty ? error.detail : faults.joined(separator: " ")
+            let detail = faults.isEmpty ? error.detail : faults.joined(separator: " ")
+            problems.append(CalendarFault(line: write.line, detail, uid: write.uid))
+            return nil
         }
-        problems.append(CalendarFault(line: write.line, detail, uid: write.uid))
-        return nil
     }
 
     /// Reports a calendar in which so many UIDs are new that its program probably makes new ones for each export.

@@ -33,65 +33,80 @@ struct CalendarTime: Hashable {
 extension CalendarTime {
     /// Reads `2026-11-28 15:30`, `2026-11-28T14:30:00Z`, `20261128T143000Z` or `2026-11-28T15:30+01:00`.
     ///
-    /// `nil`: the text is not an ISO 8601 time, or the year is outside `CalendarLimits.years`.
-    static func iso(_ text: String) -> CalendarTime? {
-        guard let date = text.prefixMatch(of: isoDay) else { return nil }
-        var rest = text[date.range.upperBound...]
-        let days = [date.1, date.3, date.4]
-        if rest.isEmpty { return CalendarTime(days, hasTime: false) }
-        guard let clock = rest.prefixMatch(of: isoTime) else { return nil }
-        rest = rest[clock.range.upperBound...]
-        guard var read = CalendarTime(days + [clock.1, clock.3, clock.4 ?? "0"]) else { return nil }
-        if rest.isEmpty { return read }
-        guard let end = rest.wholeMatch(of: isoZone), let hours = Int(end.2 ?? "0"), hours < 24,
-            let minutes = Int(end.3 ?? "0"), minutes < 60
-        else { return nil }
-        read.offset = (end.1 == "-" ? -1 : 1) * (hours * 3_600 + minutes * 60)
-        return read
-    }
-
-    /// Reads `28.11.2026 15:30` or `28/11/26 3:30 PM`.
+    /// `nil`: the text is no such time, or the year is outside `CalendarLimits.years`.
     ///
-    /// `nil`: the text is not such a time, or the year is outside `CalendarLimits.years`.
-    static func dayMonthYear(_ text: String) -> CalendarTime? {
-        guard let date = text.prefixMatch(of: dmyDay), let year = Int(date.3) else { return nil }
-        let days = ["\(year < 100 ? year + 2000 : year)", date.2, date.1]
-        let rest = text[date.range.upperBound...]
-        if rest.isEmpty { return CalendarTime(days, hasTime: false) }
-        guard let clock = rest.wholeMatch(of: dmyTime), var hour = Int(clock.1) else { return nil }
-        if let half = clock.4 {
-            guard (1...12).contains(hour) else { return nil }
-            hour = hour % 12 + (half.lowercased() == "p" ? 12 : 0)
+    /// - Parameter isDayMonthYear: whether `28.11.2026 15:30` or `28/11/26` is a time, too.
+    init?(_ text: String, isDayMonthYear: Bool) {
+        if let iso = text.wholeMatch(of: Self.iso) {
+            self.init([iso.1, iso.2, iso.3], iso.4.map { [$0, iso.5 ?? "", iso.6 ?? "0"] }, zone: iso.7)
+        } else if isDayMonthYear, let dmy = text.wholeMatch(of: Self.dayMonthYear) {
+            let year = dmy.3.count == 2 ? "20" + dmy.3 : dmy.3
+            self.init([year, dmy.2, dmy.1], dmy.4.map { [$0, dmy.5 ?? "", dmy.6 ?? "0"] }, zone: nil)
+        } else {
+            return nil
         }
-        return CalendarTime(days + ["\(hour)", clock.2, clock.3 ?? "0"])
     }
 
-    /// - Parameter numbers: year, month and day, and perhaps hour, minute and second, of a time without a zone.
-    /// - Returns: `nil`: there is no such time, or the year is outside `CalendarLimits.years`.
-    private init?(_ numbers: [Substring], hasTime: Bool = true) {
-        let n = numbers.map { Int($0) } + [0, 0, 0]
+    /// - Parameters:
+    ///   - day: year, month and day.
+    ///   - time: hour, minute and second; `nil`: the text has no time.
+    ///   - zone: `Z` or an offset; `nil`: the text has none.
+    private init?(_ day: [Substring], _ time: [Substring]?, zone: Substring?) {
+        let n = (day + (time ?? ["0", "0", "0"])).map { Int($0) }
         let parts = DateComponents(
             calendar: Self.calendar, year: n[0], month: n[1], day: n[2], hour: n[3], minute: n[4], second: n[5])
         guard let year = n[0], CalendarLimits.years.contains(year), parts.isValidDate, let date = parts.date else {
             return nil
         }
-        self.init(clock: Int(date.timeIntervalSince1970), hasTime: hasTime)
+        if let zone {
+            let digits = zone.filter { $0.isNumber }
+            let (hours, minutes) = (Int(digits.prefix(2)) ?? 0, Int(digits.dropFirst(2)) ?? 0)
+            guard hours < 24, minutes < 60 else { return nil }
+            offset = (zone.hasPrefix("-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
+        }
+        clock = Int(date.timeIntervalSince1970)
+        hasTime = time != nil
     }
 
     // Made once, because an expression takes a hundred times as long to compile as to match. A match does not change it.
     nonisolated(unsafe) private static let duration =
         /[+]?P(?:([0-9]{1,6})W)?(?:([0-9]{1,6})D)?(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,6})S)?)?/
-    nonisolated(unsafe) private static let isoDay = /([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})/
-    nonisolated(unsafe) private static let isoTime =
-        /[Tt ]([0-9]{2}|[0-9](?=:))(:?)([0-9]{2})(?:\2([0-9]{2})(?:[.,][0-9]+)?)?/
-    nonisolated(unsafe) private static let isoZone = /[Zz]|([+\-])([0-9]{2}):?([0-9]{2})?/
-    nonisolated(unsafe) private static let dmyDay = /([0-9]{1,2})[.\/\-]([0-9]{1,2})[.\/\-]([0-9]{1,4}),? */
-    nonisolated(unsafe) private static let dmyTime =
-        /([0-9]{1,2})[:.]([0-9]{2})(?:[:.]([0-9]{2}))? *(?:([AaPp])[Mm])?/
+    nonisolated(unsafe) private static let iso =
+        #/
+        ([0-9]{4})-?([0-9]{2})-?([0-9]{2})
+        (?:[Tt\x20]([0-9]{1,2}):?([0-9]{2})(?::?([0-9]{2})(?:[.,][0-9]+)?)?([Zz]|[+\-][0-9]{2}:?(?:[0-9]{2})?)?)?
+        /#
+    nonisolated(unsafe) private static let dayMonthYear =
+        #/
+        ([0-9]{1,2})[.\/\-]([0-9]{1,2})[.\/\-]([0-9]{4}|[0-9]{2})
+        (?:,?\x20+([0-9]{1,2})[:.]([0-9]{2})(?:[:.]([0-9]{2}))?)?
+        /#
 
     private static let calendar: Calendar = {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
         return calendar
     }()
+}
+
+/// Local times, in seconds since 1970 as if they were in UTC.
+extension TimeZone {
+    /// The time zone with this name, such as `Europe/Vienna`; `nil`: this machine does not know it.
+    static func named(_ name: String) -> TimeZone? {
+        name.wholeMatch(of: form).flatMap { _ in TimeZone(identifier: name) }
+    }
+
+    /// The form of a time zone's name. Other texts may be paths, so they are not looked up.
+    nonisolated(unsafe) private static let form = /[A-Za-z0-9_+\-]{1,32}(?:\/[A-Za-z0-9_+\-]{1,32}){0,2}/
+
+    /// The instant at which the clock shows `local`. If the clock shows this time twice, the result is the first
+    /// instant. If the clock skips this time, the offset before the change is used (RFC 5545 3.3.5).
+    func instant(local: Int) -> Int {
+        let before = offset(at: local - 86_400)
+        if offset(at: local - before) == before { return local - before }
+        let after = offset(at: local + 86_400)
+        return offset(at: local - after) == after ? local - after : local - before
+    }
+
+    private func offset(at time: Int) -> Int { secondsFromGMT(for: Date(timeIntervalSince1970: Double(time))) }
 }

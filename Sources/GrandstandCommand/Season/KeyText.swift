@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Grandstand
 
 /// Turns texts into parts of keys and topics.
@@ -7,16 +8,12 @@ enum KeyText {
     static func folded(_ text: String) -> String {
         var folded = ""
         var isGap = false
-        for scalar in text.unicodeScalars {
-            // Combining marks, which follow their letters.
+        for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars {
+            // Marks, which follow their letters.
             if (0x300...0x36F).contains(scalar.value) { continue }
-            let part = isAllowed(scalar) ? String(scalar) : letters[scalar] ?? ""
-            if part.isEmpty {
-                isGap = true
-                continue
-            }
-            if isGap, !folded.isEmpty { folded += "-" }
-            isGap = false
+            let part = letters[scalar] ?? (isAllowed(scalar) ? String(scalar) : "")
+            if isGap, !part.isEmpty, !folded.isEmpty { folded += "-" }
+            isGap = part.isEmpty
             folded += part
         }
         return folded
@@ -26,18 +23,9 @@ enum KeyText {
         scalar.isASCII && EventKey(rawValue: String(scalar)) != nil
     }
 
-    private static let letters: [Unicode.Scalar: String] = {
-        let table: KeyValuePairs = [
-            "ÀÁÂÃÄÅĀĂĄ": "A", "àáâãäåāăą": "a", "Æ": "AE", "æ": "ae", "ÇĆĈĊČ": "C", "çćĉċč": "c", "ÐĎĐ": "D",
-            "ðďđ": "d",
-            "ÈÉÊËĒĔĖĘĚ": "E", "èéêëēĕėęě": "e", "ĜĞĠĢ": "G", "ĝğġģ": "g", "ĤĦ": "H", "ĥħ": "h", "ÌÍÎÏĨĪĬĮİ": "I",
-            "ìíîïĩīĭįı": "i", "Ĵ": "J", "ĵ": "j", "Ķ": "K", "ķ": "k", "ĹĻĽŁ": "L", "ĺļľł": "l", "ÑŃŅŇ": "N",
-            "ñńņň": "n", "ÒÓÔÕÖØŌŎŐ": "O", "òóôõöøōŏő": "o", "Œ": "OE", "œ": "oe", "ŔŖŘ": "R", "ŕŗř": "r",
-            "ŚŜŞŠȘ": "S", "śŝşšș": "s", "ß": "ss", "ŢŤȚ": "T", "ţťț": "t", "Þ": "Th", "þ": "th", "ÙÚÛÜŨŪŬŮŰŲ": "U",
-            "ùúûüũūŭůűų": "u", "Ŵ": "W", "ŵ": "w", "ÝŶŸ": "Y", "ýÿŷ": "y", "ŹŻŽ": "Z", "źżž": "z",
-        ]
-        var letters: [Unicode.Scalar: String] = [:]
-        for (scalars, letter) in table { for scalar in scalars.unicodeScalars { letters[scalar] = letter } }
-        return letters
-    }()
+    /// Letters that are not a plain letter with a mark.
+    private static let letters: [Unicode.Scalar: String] = [
+        "Æ": "AE", "æ": "ae", "Ð": "D", "ð": "d", "Đ": "D", "đ": "d", "Ħ": "H", "ħ": "h", "ı": "i", "Ł": "L", "ł": "l",
+        "Ø": "O", "ø": "o", "Œ": "OE", "œ": "oe", "ß": "ss", "Ŧ": "T", "ŧ": "t", "Þ": "Th", "þ": "th",
+    ]
 }

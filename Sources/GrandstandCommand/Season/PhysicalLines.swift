@@ -1,45 +1,44 @@
-/// The lines of a text with their numbers. A line ends with LF, CRLF or CR.
+/// The lines of a text with their numbers. A line ends with LF or CRLF, in a text without LF with CR.
 struct PhysicalLines {
-    private let bytes: ArraySlice<UInt8>
-    private var place: Int
+    private let lines: [ArraySlice<UInt8>]
     /// The number of the line that was returned last.
     private(set) var number = 0
 
-    /// - Throws: if the text is too long or is UTF-16.
+    /// - Throws: if the text is empty, too long, or UTF-16.
     init(_ bytes: [UInt8]) throws(CalendarFault) {
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let end: UInt8 = text.contains(0x0A) ? 0x0A : 0x0D
+        let all = text.split(separator: end, omittingEmptySubsequences: false)
+            .map { $0.last == 0x0D ? $0.dropLast() : $0 }
+        lines = all.last?.isEmpty == true ? all.dropLast() : all
         guard bytes.count <= CalendarLimits.bytes else {
-            throw CalendarFault(
-                line: 1, "The file has more than the allowed \(CalendarLimits.bytes) bytes.")
+            throw CalendarFault(line: 1, "The file has more than the allowed \(CalendarLimits.bytes) bytes.")
         }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")
         }
-        self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
-        place = self.bytes.startIndex
+        guard lines.count <= CalendarLimits.lines else {
+            throw CalendarFault(
+                line: CalendarLimits.lines + 1, "The file has more than \(CalendarLimits.lines) lines.")
+        }
+        if lines.allSatisfy({ $0.allSatisfy(Self.isBlank) }) { throw CalendarFault(line: 1, "The file is empty.") }
     }
 
     /// The next line without its line end; `nil`: there are no more.
-    mutating func next() throws(CalendarFault) -> ArraySlice<UInt8>? {
-        guard place < bytes.endIndex else { return nil }
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard number < lines.count else { return nil }
         number += 1
-        guard number <= CalendarLimits.lines else {
-            throw CalendarFault(line: number, "The file has more than \(CalendarLimits.lines) lines.")
-        }
-        let start = place
-        let end = bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.endIndex
-        place = min(end + 1, bytes.endIndex)
-        if end < bytes.endIndex, bytes[end] == 0x0D, place < bytes.endIndex, bytes[place] == 0x0A { place += 1 }
-        return bytes[start..<end]
+        return lines[number - 1]
     }
 
     /// The next line that is not empty, with the folded lines that continue it (RFC 5545 3.1), even if a fold splits a
     /// character or empty lines are between them; and the number of its first line. `nil`: there are no more.
     mutating func unfolded() throws(CalendarFault) -> (text: String, line: Int)? {
-        while let first = try next() {
+        while let first = next() {
             let begin = number
             var line = Array(first)
-            while !line.isEmpty, line.count <= CalendarLimits.fieldBytes, place < bytes.endIndex,
-                [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]), let more = try next()
+            while !line.isEmpty, number < lines.count, lines[number].first.map(Self.isBlank) ?? true,
+                line.count <= CalendarLimits.fieldBytes, let more = next()
             {
                 line += more.dropFirst()
             }

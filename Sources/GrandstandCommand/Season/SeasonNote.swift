@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Grandstand
 internal import JSON
 
@@ -69,7 +68,6 @@ struct SeasonEvent: Sendable {
     var key: EventKey
     var document: EventDocument
     var state: Contract.EventState
-    var updatedAt: Date
     /// When the event was last reopened; `nil`: never.
     var reopenedAt: String?
     /// `nil`: the event belongs to no season.
@@ -81,25 +79,15 @@ extension SeasonEvent {
     /// - Returns: `nil`: the value is not an event.
     init?(shown: JSONValue) {
         guard let key = shown["key"]?.string.flatMap(EventKey.init(rawValue:)),
-            let state = shown["state"]?.string.map(Contract.EventState.init(rawValue:)),
-            let updatedAt = shown["updatedAt"]?.string.flatMap(RFC3339.date)
+            let state = shown["state"]?.string.map(Contract.EventState.init(rawValue:))
         else { return nil }
         let document = EventDocument(shown: shown)
         self.init(
-            key: key, document: document, state: state, updatedAt: updatedAt,
-            reopenedAt: shown["reopenedAt"]?.string, note: SeasonNote(metadata: document["metadata"]))
+            key: key, document: document, state: state, reopenedAt: shown["reopenedAt"]?.string,
+            note: SeasonNote(metadata: document["metadata"]))
     }
 
     /// Whether the event was reopened after the last run in which the calendar had the event's entry and did not cancel
     /// it. If so, runs do not cancel the event until the calendar has such an entry again.
     var isKeptOpen: Bool { reopenedAt != note?.reopenedAt }
-
-    /// Whether the event probably expired: the server ends an event without an `end` long after its `endsAt`. An event
-    /// that is over cannot be declared again, so `updatedAt` of an ended event is the time when the event ended. The
-    /// result is only a guess: the server decides whether the event opens again.
-    var seemsExpired: Bool {
-        let text = (document["endsAt"] ?? document["startsAt"]).flatMap { try? JSONValue(parsing: $0) }?.string
-        guard state == .ended, let end = text.flatMap(RFC3339.date) else { return false }
-        return updatedAt >= end.addingTimeInterval(ChannelTenure.overdueAfter)
-    }
 }

@@ -1,37 +1,16 @@
+internal import JSON
+
 /// A text with names in braces, such as `{home} – {away}`. `{{` and `}}` stand for single braces.
 struct Template: Sendable {
-    private enum Part {
-        case text(String)
-        case name(String)
-    }
+    private let text: String
 
-    private var parts: [Part] = []
-
-    init() {}
+    // Made once, because an expression takes a hundred times as long to compile as to match. A match does not change it.
+    nonisolated(unsafe) private static let part = /\{\{|\}\}|\{([^{}]+)\}/
 
     /// `nil`: a brace has no partner, or a name is empty.
     init?(_ text: String) {
-        var literal = ""
-        var rest = Substring(text)
-        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
-            literal += rest[..<brace]
-            let character = rest[brace]
-            rest = rest[brace...].dropFirst()
-            if rest.first == character {
-                literal.append(character)
-                rest = rest.dropFirst()
-                continue
-            }
-            guard character == "{", let end = rest.firstIndex(of: "}"), end > rest.startIndex else { return nil }
-            if !literal.isEmpty { parts.append(.text(literal)) }
-            literal = ""
-            let name = String(rest[..<end])
-            guard !name.contains("{") else { return nil }
-            parts.append(.name(name))
-            rest = rest[end...].dropFirst()
-        }
-        literal += rest
-        if !literal.isEmpty { parts.append(.text(literal)) }
+        if text.replacing(Self.part, with: "").contains(where: { "{}".contains($0) }) { return nil }
+        self.text = text
     }
 
     static let rule = "Write names in braces, such as {home}. Write a brace that is part of the text twice."
@@ -39,15 +18,42 @@ struct Template: Sendable {
     /// - Parameter value: returns the value of a name; `nil`: there is none.
     /// - Returns: `nil`: a name has no value.
     func filled(_ value: (String) -> String?) -> String? {
-        var text = ""
-        for part in parts {
-            switch part {
-            case .text(let literal): text += literal
-            case .name(let name):
-                guard let value = value(name) else { return nil }
-                text += value
-            }
+        var isComplete = true
+        let filled = text.replacing(Self.part) { part in
+            guard let name = part.output.1 else { return String(part.output.0.prefix(1)) }
+            let value = value(String(name))
+            isComplete = isComplete && value != nil
+            return value ?? ""
         }
-        return text
+        return isComplete ? filled : nil
+    }
+}
+
+/// JSON whose strings are templates. The names of members are not templates.
+extension JSONValue {
+    /// All strings in the value, in the order written, with their pointers.
+    func strings(at pointer: String) -> [(pointer: String, value: JSONValue)] {
+        switch kind {
+        case .null, .bool, .number: []
+        case .string: [(pointer, self)]
+        case .array(let elements): elements.enumerated().flatMap { $1.strings(at: "\(pointer)/\($0)") }
+        case .object(let members): members.flatMap { $1.strings(at: pointer + JSONText.pointer([$0])) }
+        }
+    }
+
+    /// The text of the value, with its strings filled in.
+    ///
+    /// - Returns: `nil`: a name has no value.
+    func filled(_ value: (String) -> String?) -> [UInt8]? {
+        var text: [UInt8] = []
+        var place = source.startIndex
+        for (_, string) in strings(at: "") {
+            guard let template = string.string.flatMap(Template.init) else { continue }
+            guard let filled = template.filled(value) else { return nil }
+            text += source[place..<string.source.startIndex]
+            text += JSONText.quoted(filled).utf8
+            place = string.source.endIndex
+        }
+        return text + source[place...]
     }
 }

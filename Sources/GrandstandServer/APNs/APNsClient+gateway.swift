@@ -1,22 +1,26 @@
 package import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 internal import HTTP2
 internal import JSON
 
 extension APNsClient: APNsGateway {
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
-        let address = delivery.address
-        return await perform(
-            "broadcast", "POST", APNsPath.broadcasts(of: address.bundleID.rawValue),
-            [
-                HTTP2Header(APNsHeader.channelID, delivery.channelID, indexing: .never),
-                HTTP2Header(APNsHeader.pushType, PushType.header),
-                HTTP2Header(APNsHeader.priority, String(delivery.priority.rawValue)),
-                HTTP2Header(APNsHeader.expiration, String(delivery.expiration), indexing: .never),
-                Self.requestID(delivery.requestID),
-            ], body: delivery.body, for: address
-        ).map { _ in }
+        let message = delivery.message
+        guard let channelID = message.channelID else { return .withheld("the message has no channel") }
+        return await quirks.watching("a broadcast", delivery.address) { address in
+            await perform(
+                "broadcast", "POST", APNsPath.broadcasts(of: address.bundleID.rawValue),
+                [
+                    HTTP2Header(APNsHeader.channelID, channelID, indexing: .never),
+                    HTTP2Header(APNsHeader.pushType, PushType.header),
+                    HTTP2Header(APNsHeader.priority, String(message.priority.rawValue)),
+                    HTTP2Header(APNsHeader.expiration, String(message.apnsExpiration), indexing: .never),
+                    Self.requestID(message.requestID),
+                ], body: delivery.body, for: address
+            ).map { _ in }
+        }
     }
 
     package func createChannel(
@@ -24,36 +28,37 @@ extension APNsClient: APNsGateway {
     ) async -> APNsAnswer<String> {
         let body = #"{"message-storage-policy":\#(storagePolicy.wireValue),"push-type":"\#(PushType.json)"}"#
         return await manage(
-            "POST", APNsPath.channels(of: address.managementBundleID), at: address, body: Array(body.utf8)
+            "a creation", "POST", at: address, body: Array(body.utf8)
         ).map(Self.channelID)
     }
 
     package func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
-        await manage("GET", APNsPath.channels(of: address.managementBundleID), at: address, channelID: channelID)
-            .map(Self.storagePolicy)
+        await manage("the reading of a channel", "GET", at: address, channelID: channelID).map(Self.storagePolicy)
     }
 
     package func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
-        await manage("DELETE", APNsPath.channels(of: address.managementBundleID), at: address, channelID: channelID)
-            .map { _ in }
+        await manage("a deletion", "DELETE", at: address, channelID: channelID).map { _ in }
     }
 
     package func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
-        await manage("GET", APNsPath.allChannels(of: address.managementBundleID), at: address).map(Self.channels)
+        await manage("the list of channels", "GET", APNsPath.allChannels(of:), at: address).map(Self.channels)
     }
 
-    package func keyFile(of use: KeyUse) -> KeyFileState {
+    package func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?) {
         let file = keys.state(of: use.credentials.keyID)
-        guard file == .ok, let refusal = standings.own()[use] else { return file }
-        return .refused(refusal)
+        guard file == .ok, let refusal = standings.own()[use] else { return (file, nil) }
+        return (.refused, refusal)
     }
 
     private func manage(
-        _ method: String, _ path: String, at address: APNsAddress, channelID: String? = nil, body: [UInt8] = []
+        _ name: String, _ method: String, _ path: (String) -> String = APNsPath.channels(of:), at address: APNsAddress,
+        channelID: String? = nil, body: [UInt8] = []
     ) async -> APNsAnswer<HTTP2Response> {
-        var headers = [Self.requestID(UUID())]
-        if let channelID { headers.append(HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)) }
-        return await perform("manage", method, path, headers, body: body, for: address)
+        await quirks.spelling(name, address) { address in
+            var headers = [Self.requestID(UUID())]
+            if let channelID { headers.append(HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)) }
+            return await perform("manage", method, path(address.managementBundleID), headers, body: body, for: address)
+        }
     }
 
     private static func requestID(_ id: UUID) -> HTTP2Header {

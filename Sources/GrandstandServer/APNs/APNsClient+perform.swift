@@ -15,7 +15,7 @@ extension APNsClient {
     ///   - headers: the headers without the credentials.
     func perform(
         _ kind: String, _ method: String, _ path: String, _ headers: [HTTP2Header], body: [UInt8],
-        traffic: Traffic = .channels, for address: APNsAddress
+        for address: APNsAddress
     ) async -> APNsAnswer<HTTP2Response> {
         let hosts = kind == "manage" ? settings.endpoints.manage : settings.endpoints.send
         guard let endpoint = hosts[address.environment] else {
@@ -24,10 +24,8 @@ extension APNsClient {
         let request = HTTP2Request(
             method: method, path: path, authority: endpoint.authority, headers: headers, body: body)
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
-        let answer = await attempt(request, traffic, at: endpoint, as: use)
-        var status = 0
-        if case .accepted(let response, _) = answer { status = response.status }
-        settings.metrics.ended(kind, answer, status: status)
+        let answer = await attempt(request, kind == "device" ? .devices : .channels, at: endpoint, as: use)
+        settings.metrics.ended(kind, answer)
         return answer
     }
 

@@ -14,7 +14,7 @@ extension APNsClient: DeviceGateway {
                 HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
-            body: push.body, traffic: .devices, for: address
+            body: push.body, for: address
         ).map { _ in }
         settings.metrics.pushed(to: address.app, answer)
         return answer

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 package import HTTP2
 package import Logging
 internal import Synchronization
@@ -22,15 +23,14 @@ package final class APNsClient: Sendable {
         var overdueInterval: Duration = .seconds(2)
         /// How long APNs may stay silent after the PING that follows `overdueInterval`. Then the connection is closed.
         var pingTimeout: Duration = .seconds(2)
-        /// Writes whether APNs refuses a key, for all replicas; `nil`: this is not written.
-        var noteRefusal: RefusalNote?
+        /// Stores a quirk that APNs' answers show, for all replicas; `nil`: none is learned.
+        var remember: RememberQuirk?
         var metrics = ServerMetrics()
 
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
 
-    /// Writes that APNs refuses a key; without a refusal: that APNs accepts it.
-    typealias RefusalNote = @Sendable (KeyRefusal?, KeyUse) async throws -> Void
+    typealias RememberQuirk = @Sendable (Contract.Quirk, AppEnvironment) async throws -> Void
 
     /// The kind of traffic. Each kind has its own connections, so that the broadcasts after a goal do not wait behind a
     /// million pushes that start activities.
@@ -49,6 +49,7 @@ package final class APNsClient: Sendable {
     let keys: KeyRing
     let tokens: ProviderTokens
     let standings: TokenStandings
+    let quirks: QuirkLearner
     let logger: Logger
     /// The pools; `nil` after the client was closed.
     private let pools = Mutex<[PoolKey: ConnectionPool]?>([:])
@@ -59,7 +60,8 @@ package final class APNsClient: Sendable {
         self.logger = logger
         // A series that begins with 1 shows no increase.
         _ = (settings.metrics.replays, settings.metrics.renewals)
-        standings = TokenStandings(keys: keys, noteRefusal: settings.noteRefusal, now: now, logger: logger)
+        standings = TokenStandings(keys: keys, now: now, logger: logger)
+        quirks = QuirkLearner(remember: settings.remember, now: now, logger: logger)
         tokens = ProviderTokens(keys: keys, metrics: settings.metrics, logger: logger, now: now)
     }
 
@@ -74,12 +76,11 @@ package final class APNsClient: Sendable {
         }
     }
 
-    /// Updates the gauges: connections, streams in use, token ages. It also checks whether the file of a refused key
-    /// was replaced. Call this function before each scrape, or every few seconds.
+    /// Updates the gauges: connections, streams in use, token ages. Call this function before each scrape, or every few
+    /// seconds.
     func recordGauges() {
         for pool in pools.withLock({ Array(($0 ?? [:]).values) }) { pool.recordGauges() }
         tokens.recordGauges()
-        standings.checkKeys()
     }
 
     /// The existing pools of some endpoints, for all credentials.

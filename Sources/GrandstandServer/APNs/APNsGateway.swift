@@ -1,5 +1,6 @@
 package import APNsWire
 package import Grandstand
+package import GrandstandContract
 
 /// The interface to APNs. Every call ends within the configured request timeout. No call throws: its `APNsAnswer` also
 /// says how a call failed.
@@ -21,5 +22,5 @@ package protocol APNsGateway: Sendable {
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
     /// Whether the key file can be used, and whether APNs refused the key for this process.
-    func keyFile(of use: KeyUse) -> KeyFileState
+    func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?)
 }

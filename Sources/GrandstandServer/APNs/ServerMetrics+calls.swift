@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import CoreMetrics
 internal import Grandstand
+internal import HTTP2
 
 /// The metrics of calls to APNs. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`. Unknown reasons
 /// are `other`, so that APNs cannot create any number of time series.
@@ -12,10 +13,10 @@ extension ServerMetrics {
 
     /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
     /// `withheld`.
-    func ended<Value>(_ call: String, _ answer: APNsAnswer<Value>, status: Int) {
+    func ended(_ call: String, _ answer: APNsAnswer<HTTP2Response>) {
         let (code, reason) =
             switch answer {
-            case .accepted: (status, "none")
+            case .accepted(let response, _): (response.status, "none")
             case .refused(let refusal) where refusal.isHeldBack: (0, "withheld")
             case .refused(let refusal):
                 (refusal.status, refusal.reason.status == nil ? "other" : refusal.reason.rawValue)

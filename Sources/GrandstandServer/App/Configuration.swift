@@ -145,7 +145,7 @@ extension Configuration {
         // requests a minute without a valid key from one address (IPv6: /64); then 429 instead of 401. Valid keys are not
         // affected; `0`: no limit | `600`
         Setting("GRANDSTAND_AUTH_FAILURE_LIMIT", .number(0...1_000_000, "requests a minute")) { $0.failureLimit = $1 },
-        // connections of this process to PostgreSQL, 8 to 1000. Below 20, some kinds of work share connections | `44`
+        // connections of this process to PostgreSQL, 8 to 1000 | `44`
         Setting("GRANDSTAND_DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000, "connections")) {
             $0.databaseConnections = $1
         },

@@ -20,20 +20,7 @@ extension Server {
     ) async throws {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
-        // Services stop in reverse order: the operations port, the listener, the dispatchers, the rest.
-        var members = loops()
-        let listener = listener(onListening)
-        members.append(
-            .init(.api, "http") { [drain] in
-                do {
-                    try await drain.run { try await listener.run() }.get()
-                } catch  where drain.isOver {
-                    // This is not an error of the listener. It was cancelled because the drain is over.
-                }
-            })
-        if let port = configuration.operationsPort {
-            members.append(.init(nil, "operations", operationsListener(port).run))
-        }
+        var members = members + listeners(onListening)
         let closing = Mutex<Task<Void, any Error>?>(nil)
         // The service that a stop reaches first.
         members.append(
@@ -69,28 +56,6 @@ extension Server {
             try result.get()
         } catch is CancellationError where drain.hasBegun {
             logger.warning("the stop took longer than GRANDSTAND_DRAIN_SECONDS allows, so work under way was cancelled")
-        }
-    }
-
-    private func listener(_ onListening: @escaping @Sendable (Int) async -> Void) -> some Service {
-        HTTPServer(
-            configuration: configuration, port: configuration.port, responder: api.responder(),
-            lookups: api.lookupResponder(), shares: shares, certificates: certificates,
-            logger: logger
-        ) { [logger, configuration] port in
-            logger.info(
-                "listening",
-                metadata: ["url": "\(configuration.tls == nil ? "http" : "https")://\(configuration.host):\(port)"])
-            await onListening(port)
-        }
-    }
-
-    private func operationsListener(_ port: Int) -> some Service {
-        HTTPServer(
-            configuration: configuration, port: port, responder: api.operationsResponder(), lookups: nil,
-            shares: nil, certificates: nil, logger: logger
-        ) { [logger, configuration] port in
-            logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
         }
     }
 

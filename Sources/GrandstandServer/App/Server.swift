@@ -1,46 +1,35 @@
+internal import APNsWire
 internal import CoreMetrics
 package import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import HTTP2
 package import Logging
+internal import Postgres
+internal import ServiceLifecycle
+internal import UnixSignals
 
-/// A server that is built but not running yet: everything that it is made of. `serve`, the demo and the end-to-end tests
-/// use it.
+/// A server that is built but not running yet. `serve`, the demo and the end-to-end tests use it.
 package struct Server: Sendable {
     let configuration: Configuration
     let logger: Logger
-    let keyRing: KeyRing
-    /// `nil`: the API is served without TLS.
-    let certificates: TLSCertificates?
-    let webhookClient: WebhookClient
     let database: DatabaseSession
-    /// Knows the database's troubles.
-    let watch: DatabaseWatch
-    /// The database's clock, which all replicas use.
-    let clock: DatabaseClock
     /// The time that a stop leaves for work in progress.
     let drain: Drain
-    let databases: Databases
-    /// Wakes the loops.
-    let signals: WakeSignals
     let gateway: APNsClient
-    /// The client for calls. It detects that Apple refuses a call because the capability is off.
-    let watched: QuirkGateway
-    let channelCalls: ChannelCalls
-    /// Reads the metrics of the whole database.
-    let gauges: GaugeWatch
-    /// Chooses the connections to close when there are too many.
-    let shares: ConnectionShares
-    let api: API
-    /// Counts occurrences for the metrics.
-    let counting: Counting
+    /// The key ledger, for commands and tests that create the first key.
+    package let keys: KeyStore
+    /// Every part that runs, but the listeners, in the order of their start. They stop in reverse order.
+    let members: [Member]
+    /// Makes the listeners. They start last and stop first.
+    let listeners: @Sendable (_ onListening: @escaping @Sendable (Int) async -> Void) -> [Member]
 
     /// Seconds until the work of a dead replica is taken over. It is short, because the work has to continue within 10
     /// seconds. Whoever still works extends the lease.
     static let lease: TimeInterval = 6
 
-    /// Opens the database and builds all parts. Errors of the configuration show here, before the server listens.
+    /// Opens the database and builds all parts: this function is the list of what a server is made of. Errors of the
+    /// configuration show here, before the server listens.
     ///
     /// - Parameter wallClock: this machine's clock, for times that other systems such as APNs compare with their
     ///   clocks. For times that replicas share, the server uses the database's clock.
@@ -91,59 +80,237 @@ package struct Server: Sendable {
         let now: @Sendable () -> Date = { clock.now }
 
         // The stores.
+        let drain = Drain(configuration.drain)
         let counting = metrics.counting
-        let databases = Databases(database, counting: counting)
-        let signals = WakeSignals(database.pool)
-        let stores = Stores(databases, configuration, signals: signals, logger: logger)
-        let keys = CachedKeyStore(
-            KeyStore(database: databases.main), staleLimit: configuration.lookupStaleness, now: now)
+        let databases = Databases(Database(database.pool, counting: counting), database)
+        let signals = WakeUps(databases.work, logger: logger)
+        let stores = Stores(databases, configuration, wakeUps: signals)
+        let keys = KeyStore(database: databases.requests, staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
-            store: LookupStore(database: databases[.lookup]), keys: keys,
+            store: LookupStore(database: databases.lookups), keys: keys,
             settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
         database.changes.follow { lookups.changed($0) }
 
         // APNs: the client, and the calls that manage channels.
-        let apps = AppStore(databases.main)
+        let apps = stores.apps
         var client = configuration.clientSettings()
-        client.noteRefusal = { try await apps.note($0, of: $1) }
+        client.remember = { quirk, app in
+            var quirk = quirk
+            quirk.learnedAt = now()
+            try await apps.remember(quirk, for: app)
+        }
         client.metrics = metrics
         let gateway = APNsClient(settings: client, keys: keyRing, now: wallClock, logger: logger)
-        let watched = QuirkGateway(
-            gateway: gateway, remember: { try await apps.remember($0, for: $1) }, now: now, logger: logger)
         let calls = ChannelCalls(
-            gateway: watched, channels: stores.channels, reconciliations: stores.reconciliations, lease: lease,
+            gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: lease,
             now: now, logger: logger)
 
         // The API and the console.
-        let gauges = GaugeWatch(
-            databases.main, channels: stores.channels, tenure: configuration.tenure, now: now)
+        let gauges = GaugeWatch(databases.requests, channels: stores.channels, tenure: configuration.tenure, now: now)
         let shares = ConnectionShares(maximum: configuration.maximumConnections)
         let readiness: @Sendable () -> Contract.Readiness = { .init(watch.standing, clock, gateway) }
+        let sending = APNsEnvironment.allCases.map { Sending($0, counting, logger) }
+        let (rates, accounts) = (sending.flatMap(\.rates), sending.flatMap(\.accounts))
         metrics.tell {
             gauges.current + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
                 + [GaugeSample("grandstand_ready", readiness().status == .ready ? 1 : 0)] + Gauges.of(lookups)
+                + rates.flatMap { Gauges.of($0) }
         }
-        var api = API(
-            configuration: configuration, stores: stores, keys: keys,
-            keyUses: KeyUses { try await keys.store.used($0) }, limits: RateLimits(configuration),
-            lookups: lookups, gateway: gateway,
-            channelOperations: calls, reconciliation: Reconciliation(calls: calls, counting: counting),
+        let reconciliation = Reconciliation(calls: calls, counting: counting)
+        let reports = databases.reports.forLongWork
+        var bare = API(
+            configuration: configuration, stores: stores, keys: keys, limits: RateLimits(configuration),
+            lookups: lookups, gateway: gateway, channelOperations: calls, reconciliation: reconciliation,
             webhookRefusal: { await webhookClient.refusal(of: $0) },
             readiness: readiness, metrics: metrics, onTrust: { shares.know($0) }, now: now, logger: logger)
-        let reports = databases[.report].forLongWork
-        api.pages =
-            Console(
-                api: api,
-                activity: { try await ConsoleActivity(reports, apple: Figure.apple(gateway), within: $0, now: $1) },
-                templates: templates
-            ).pages
+        bare.console = Console(
+            activity: { try await ConsoleActivity(reports, apple: Figure.apple(gateway), within: $0, now: $1) },
+            templates: templates)
+        let api = bare
 
+        // The loops. Work may not be claimed if this machine's clock is so wrong that Apple would refuse provider tokens.
+        let mayClaim: @Sendable () -> Bool = { clock.mayClaim }
+        let tenure = configuration.tenure
+        var members: [Member] = []
+        /// Adds a loop whose rounds do all the work. A round returns when the next one is due; `nil`: after the interval.
+        func loop(
+            _ role: Configuration.Role?, _ name: String, _ settings: WorkLoop<Never>.Settings, _ failure: String,
+            wakenBy wakes: AsyncStream<Void>? = nil, _ round: @escaping @Sendable () async throws -> Date?
+        ) {
+            let loop = WorkLoop<Never>(settings, failure: failure, logger: logger, now: now) { _ in
+                .idle(until: try await round())
+            }
+            members.append(Member(role, name) { await loop.run(wakenBy: wakes) })
+        }
+        loop(nil, "clock", .every(2), "the database's clock could not be read") {
+            try await clock.measure()
+            return nil
+        }
+        // `/readyz` answers with a check that is at most a second old.
+        loop(nil, "database watch", .every(0.9), "the database could not be checked") {
+            await watch.look(with: DatabaseProbe(database[.probe]))
+            return nil
+        }
+        members.append(Member(nil, "signals") { await cancelWhenGracefulShutdown { await signals.run() } })
+        loop(.api, "keys", .every(1), "the API keys could not be read", wakenBy: keys.changes) {
+            // A reading takes no longer than one of a request, because requests may wait for it.
+            try await PostgresTimeLimit.$current.withValue(.request()) { try await keys.reload() }
+            return nil
+        }
+        members.append(Member(.api, "lookups", lookups.run))
+        let runs = reconciliation.loop(
+            every: configuration.reconcileInterval,
+            ReconciliationOptions(
+                apply: true, grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
+            mayClaim: mayClaim)
+        members.append(Member(.reconcile, "reconciler") { await runs.run(wakenBy: signals.wakes(.channels)) })
+        members.append(
+            Member(nil, "key files") {
+                await cancelWhenGracefulShutdown {
+                    for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                        keyRing.forget()
+                        logger.notice("key files will be read again")
+                    }
+                }
+            })
+        loop(nil, "gateway gauges", .every(2), "whether APNs accepts a key could not be stored") {
+            gateway.recordGauges()
+            for (use, refusal) in gateway.standings.news() { try await apps.note(refusal, of: use) }
+            return nil
+        }
+        let calling = calls.calling(mayClaim: mayClaim)
+        let aligning = calls.aligning(tenure, waking: calling)
+        members.append(Member(.reconcile, "channel calls") { await calling.run() })
+        members.append(Member(.reconcile, "provisioner") { await aligning.run(wakenBy: signals.wakes(.channels)) })
+        let janitor = Janitor(
+            rules: PostgresHistory(databases.requests).rules(
+                history: configuration.history, audit: configuration.audit, installations: configuration.installations),
+            now: now, logger: logger)
+        loop(.dispatch, "janitor", .every(600), "history could not be deleted") {
+            await janitor.round() ? nil : now() + 5
+        }
+        // After each step it rests for as long as the step took, so that other work can use the database.
+        loop(
+            .dispatch, "app remover", .init(restPerRound: 1, pollInterval: .seconds(5), retry: .seconds(5)),
+            "the remaining rows of deleted apps could not be removed"
+        ) { try await apps.removeDeleted() ? now() : nil }
+        let writing = WorkLoop<Never>(
+            .every(5), failure: "the last uses of keys could not be written", logger: logger, now: now
+        ) { _ in
+            try await keys.writeUses()
+            return .idle()
+        }
+        members.append(
+            Member(.api, "key uses") {
+                await writing.run()
+                // The last write runs in a separate task, because the present task may be cancelled.
+                await Task { try? await keys.writeUses() }.value
+            })
+        // Each check counts all channels, so checks are at least a second apart.
+        loop(
+            .reconcile, "quota watch", .init(rest: .seconds(1), pollInterval: .seconds(30), retry: .seconds(5)),
+            "quota levels could not be checked", wakenBy: signals.wakes(.channels, .webhooks)
+        ) {
+            if try await stores.channels.areLevelsWatched() {
+                let quotas = try await stores.channels.quotas(now: now(), tenure: tenure)
+                try await stores.channels.noteLevels(of: quotas, now: now())
+            }
+            return nil
+        }
+        loop(.reconcile, "gauges", .every(5), "the values for the database's metrics could not be read") {
+            try await gauges.look()
+            return nil
+        }
+        loop(.reconcile, "quota sampler", .every(60), "quotas could not be sampled") {
+            try await stores.channels.sample(tenure: tenure, now: now())
+        }
+        let posts = WebhookPosts(
+            webhooks: api.webhooks, gateway: webhookClient, signals: signals, lease: lease,
+            drain: drain, now: now, mayClaim: mayClaim, counting: counting, logger: logger)
+        members.append(Member(.dispatch, "webhook dispatcher", posts.run))
+        loop(
+            .dispatch, "scheduler", .every(1), "scheduled broadcasts could not be sent to their lanes",
+            wakenBy: signals.wakes(.schedule)
+        ) {
+            while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
+            return try await stores.outbox.nextScheduled()
+        }
+        let keyWatch = KeyWatch(fault: { keyRing.fault(of: $0) }, logger: logger)
+        let throttles = PostgresThrottles(databases.requests)
+        loop(
+            .dispatch, "send reports", .every(KeyWatch.interval), "what APNs accepts of each app could not be stored"
+        ) {
+            try await throttles.report(rates.flatMap { $0.throttles(at: now()) }, now: now())
+            let lacking = keyWatch.look(try await apps.signers(), at: now())
+            try await apps.note(accounts.flatMap { $0.reports() }, lacking: lacking, now: now())
+            return nil
+        }
+        for sending in sending {
+            let dispatcher = Dispatcher(
+                environment: sending.environment, outbox: stores.outbox, gateway: gateway,
+                rates: sending.broadcasts.rates, accounts: sending.broadcasts.accounts, keys: keyWatch,
+                signals: signals,
+                settings: .init(
+                    concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
+                    lease: lease, drain: drain),
+                now: now, mayClaim: mayClaim, counting: counting, logger: logger)
+            members.append(Member(.dispatch, "dispatcher", dispatcher.run))
+        }
+        // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
+        // sent. Both loops of an environment share its limit of simultaneous pushes.
+        var shards = ShardSettings(lease: lease, drain: drain)
+        // The shards of a loop come from different runs or lanes, because each of these has one in progress at most.
+        shards.places = 4
+        let crowds = CrowdStore(
+            database: databases.work,
+            intervals: .init(lane: configuration.laneInterval, rest: configuration.infrequentInterval))
+        for sending in sending {
+            let pushes = DevicePushes(
+                gateway: gateway, concurrency: configuration.devicePushesUnderWay, rates: sending.devices.rates,
+                accounts: sending.devices.accounts, keys: keyWatch, now: now)
+            let starts = ShardDispatcher(
+                environment: sending.environment, store: stores.starts, pushes: pushes, signals: signals,
+                wakenBy: .starts, settings: shards, now: now, mayClaim: mayClaim,
+                onSettled: { verdicts in
+                    for verdict in verdicts {
+                        if let state = StartState(verdict) { counting(.started(state, reason: verdict.reason)) }
+                    }
+                }, logger: logger)
+            let updates = ShardDispatcher(
+                environment: sending.environment, store: crowds, pushes: pushes, signals: signals,
+                wakenBy: .crowds(sending.environment), settings: shards, now: now, mayClaim: mayClaim, logger: logger)
+            members += [Member(.dispatch, "starts", starts.run), Member(.dispatch, "crowds", updates.run)]
+        }
+
+        // The listeners. Requests in flight may finish within the drain.
+        let listeners: @Sendable (@escaping @Sendable (Int) async -> Void) -> [Member] = { onListening in
+            let server = HTTPServer(
+                configuration: configuration, port: configuration.port, responder: api.responder(),
+                lookups: api.lookupResponder(), shares: shares, certificates: certificates, logger: logger
+            ) { port in
+                let scheme = configuration.tls == nil ? "http" : "https"
+                logger.info("listening", metadata: ["url": "\(scheme)://\(configuration.host):\(port)"])
+                await onListening(port)
+            }
+            let http = Member(.api, "http") {
+                do {
+                    try await drain.run { try await server.run() }.get()
+                } catch  where drain.isOver {
+                    // This is not an error of the listener. It was cancelled because the drain is over.
+                }
+            }
+            guard let port = configuration.operationsPort else { return [http] }
+            let operations = HTTPServer(
+                configuration: configuration, port: port, responder: api.operationsResponder(), lookups: nil,
+                shares: nil, certificates: nil, logger: logger
+            ) { port in
+                logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
+            }
+            return [http, Member(nil, "operations", operations.run)]
+        }
         return Server(
-            configuration: configuration, logger: logger, keyRing: keyRing, certificates: certificates,
-            webhookClient: webhookClient, database: database, watch: watch, clock: clock,
-            drain: Drain(configuration.drain), databases: databases, signals: signals, gateway: gateway,
-            watched: watched, channelCalls: calls, gauges: gauges, shares: shares, api: api,
-            counting: counting)
+            configuration: configuration, logger: logger, database: database, drain: drain, gateway: gateway,
+            keys: keys, members: members, listeners: listeners)
     }
 
     private static func webhookClient(
@@ -160,9 +327,6 @@ package struct Server: Sendable {
         }
     }
 
-    /// The key ledger, for commands and tests that create the first key.
-    package var keys: KeyStore { api.keys.store }
-
     /// The database's connection string, for a second server on the same database.
     package var databaseURL: String { database.url }
 
@@ -176,6 +340,53 @@ package struct Server: Sendable {
     package func close() async {
         await gateway.close()
         await database.close()
+    }
+}
+
+extension Server {
+    /// A part of the running server, with the role that needs it; `nil`: it always runs.
+    struct Member: Service {
+        let role: Configuration.Role?
+        let name: String
+        private let body: @Sendable () async throws -> Void
+
+        /// - Parameter body: ends by itself at the graceful shutdown.
+        init(_ role: Configuration.Role?, _ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+            self.role = role
+            self.name = name
+            self.body = body
+        }
+
+        func run() async throws { try await body() }
+    }
+
+    /// What this process learns of APNs in one environment. Broadcasts and pushes to devices may fail for different
+    /// reasons, so each has its own rates and its own lines in the log.
+    private struct Sending {
+        let environment: APNsEnvironment
+        let broadcasts: (rates: SendRates, accounts: SendAccounts)
+        let devices: (rates: SendRates, accounts: SendAccounts)
+
+        init(_ environment: APNsEnvironment, _ counting: @escaping Counting, _ logger: Logger) {
+            func learned(_ api: AppSendRate.API) -> (SendRates, SendAccounts) {
+                (
+                    SendRates(environment: environment, api: api, counting: counting, logger: logger),
+                    SendAccounts(environment: environment)
+                )
+            }
+            self.environment = environment
+            (broadcasts, devices) = (learned(.broadcast), learned(.device))
+        }
+
+        var rates: [SendRates] { [broadcasts.rates, devices.rates] }
+        var accounts: [SendAccounts] { [broadcasts.accounts, devices.accounts] }
+    }
+}
+
+extension WorkLoop<Never>.Settings {
+    /// A round in each interval of so many seconds.
+    static func every(_ seconds: TimeInterval) -> Self {
+        .init(pollInterval: .seconds(seconds), retry: .seconds(min(seconds, 5)))
     }
 }
 

@@ -135,7 +135,7 @@ extension AppStore {
                             and due_at <= \(overdue))
                         or exists (
                         select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
-                            and shard_due_at <= \(overdue))
+                            and tokens_due_at <= \(overdue))
                         or exists (\(Self.waitsForChannel(since: overdue)))))) as since) w
                 where w.since is not null or m.bundle_id is not null
                     or r.accepted_at is not null and ae.unaccepted_since is not null
@@ -170,13 +170,4 @@ extension AppStore {
 extension Credentials {
     /// The value of `app_environments.key_refused`.
     fileprivate var signer: String { "\(teamID)/\(keyID)" }
-}
-
-extension PostgresRow {
-    /// The refusal of the key that now signs for the app.
-    func keyRefusal(of credentials: Credentials) throws -> KeyRefusal? {
-        guard try decode(String?.self, "key_refused") == credentials.signer else { return nil }
-        return KeyRefusal(
-            reason: APNsReason(rawValue: try decode("key_refused_reason")), since: try decode("key_refused_since"))
-    }
 }

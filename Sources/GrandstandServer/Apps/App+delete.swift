@@ -18,13 +18,8 @@ extension AppStore {
         let registered = try await database.transaction { connection in
             try await Self.close(bundleID, by: actor, now: now, on: connection)
         }
-        _ = try await removeStep(of: registered)
+        _ = try await removeDeleted(registered)
     }
-
-    /// Removes some more rows of an app that was deleted.
-    ///
-    /// - Returns: whether rows of a deleted app may be left.
-    func removeDeleted() async throws -> Bool { try await removeStep(of: nil) }
 
     // MARK: Closing
 
@@ -79,12 +74,6 @@ extension AppStore {
             select id from lanes where id = any(array(
                 select u.lane from (select * from audiences where bundle_id = \(app) offset 0) u
                 cross join lateral (select ended_at, cancelled_at from events where key = u.event_key offset 0) e
-                where e.ended_at is null and e.cancelled_at is null
-                union
-                select l.id from (
-                    select id, crowd_event from lanes
-                    where bundle_id = \(app) and id > 0 and crowd_event is not null offset 0) l
-                cross join lateral (select ended_at, cancelled_at from events where key = l.crowd_event offset 0) e
                 where e.ended_at is null and e.cancelled_at is null))
             order by id for update
             """
@@ -92,7 +81,7 @@ extension AppStore {
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([
             """
-            update lanes set fenced_at = coalesce(fenced_at, \(now)), due_at = null, shard_due_at = null
+            update lanes set fenced_at = coalesce(fenced_at, \(now)), due_at = null, tokens_due_at = null
             where id = any(\(lanes))
             """,
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
@@ -101,9 +90,11 @@ extension AppStore {
 
     // MARK: Removing
 
+    /// Removes some more rows of an app that was deleted.
+    ///
     /// - Parameter app: `nil`: any deleted app that no other replica is removing.
     /// - Returns: whether more rows of deleted apps may be left.
-    private func removeStep(of app: String?) async throws -> Bool {
+    func removeDeleted(_ app: String? = nil) async throws -> Bool {
         try await database.transaction { connection in
             // Registrations of installations lock the app's row while they write. So when this transaction has locked
             // the row, the transaction sees everything that the registrations wrote.

@@ -19,82 +19,75 @@ package struct AppStore: Sendable {
         _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition = .none,
         now: Date
     ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
+        let created: Bool
         do {
-            return try await write(bundleID, draft, by: actor, if: condition, now: now)
-        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // If two callers register the same app at once, the second caller changes the app, if the condition of its
-            // request allows the change.
-            guard let registered = try await app(bundleID)?.value.id, registered != bundleID else {
-                return try await write(bundleID, draft, by: actor, if: condition, now: now)
-            }
-            throw Self.differentSpelling(of: registered)
-        }
-    }
-
-    private func write(
-        _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
-    ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
-        let created = try await database.transaction { connection in
-            try await Self.refuseDeleted(bundleID, on: connection)
-            if condition != .none {
+            created = try await database.transaction { connection in
                 try await Self.check(condition, bundleID, on: connection)
+                return try await Self.write(bundleID, draft, by: actor, if: condition, now: now, on: connection)
             }
-            let rows = try await connection.query(
-                """
-                insert into apps as a
-                    (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
-                        updated_at)
-                values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
-                    \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact),
-                    \(draft.preview?.expanded), \(now), \(now))
-                on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
-                    key_id = excluded.key_id, channel_limit = excluded.channel_limit,
-                    preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
-                    updated_at = excluded.updated_at, version = excluded.version
-                returning xmax = 0 as created
-                """)
-            for environment in APNsEnvironment.allCases {
-                let override = draft.environments?[environment]
-                try await connection.query(
-                    """
-                    insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
-                    values (\(bundleID.rawValue), \(environment.rawValue)::environment,
-                        \(override?.teamId), \(override?.keyId), \(now))
-                    on conflict (bundle_id, environment) do update
-                        set team_id = excluded.team_id, key_id = excluded.key_id
-                    """)
-            }
-            let created = try rows.first?.decode(Bool.self, "created") ?? false
-            // Another writer created the app after the check.
-            if condition == .absent, !created { try condition.check(0) }
-            try await connection.query(
-                AuditRows(by: actor, at: now).insert(
-                    created ? .appRegistered : .appChanged, .init(bundleID: bundleID)))
-            return created
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            // Another caller registered it with other capitals at the same time.
+            throw Self.differentSpelling(of: try await shown(bundleID).value.id)
         }
         return (try await shown(bundleID), created)
     }
 
-    private static func refuseDeleted(_ bundleID: BundleID, on connection: PostgresConnection) async throws {
+    private static func write(
+        _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition, now: Date,
+        on connection: PostgresConnection
+    ) async throws -> Bool {
         let rows = try await connection.query(
-            "select from app_environments where bundle_id = \(bundleID.rawValue) and deleting_since is not null limit 1"
-        )
-        guard rows.isEmpty else {
-            throw Problem(
-                .appExists,
-                "The app \(bundleID) was deleted, and what is left of its history is being removed. Register it anew when GET "
-                    + "/v1/apps does not show it any more.", retryAfter: 60)
+            """
+            insert into apps as a
+                (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
+                    updated_at)
+            values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
+                \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact),
+                \(draft.preview?.expanded), \(now), \(now))
+            on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
+                key_id = excluded.key_id, channel_limit = excluded.channel_limit,
+                preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
+                updated_at = excluded.updated_at, version = excluded.version
+            returning xmax = 0 as created
+            """)
+        for environment in APNsEnvironment.allCases {
+            let override = draft.environments?[environment]
+            try await connection.query(
+                """
+                insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
+                values (\(bundleID.rawValue), \(environment.rawValue)::environment,
+                    \(override?.teamId), \(override?.keyId), \(now))
+                on conflict (bundle_id, environment) do update
+                    set team_id = excluded.team_id, key_id = excluded.key_id
+                """)
         }
+        let created = try rows.first?.decode(Bool.self, "created") ?? false
+        // Another writer created the app after the check.
+        if condition == .absent, !created { try condition.check(0) }
+        try await connection.query(
+            AuditRows(by: actor, at: now).insert(
+                created ? .appRegistered : .appChanged, .init(bundleID: bundleID)))
+        return created
     }
 
     private static func check(
         _ condition: WriteCondition, _ bundleID: BundleID, on connection: PostgresConnection
     ) async throws {
         let row = try await connection.query(
-            "select bundle_id, version from apps where topic = \(bundleID.topic) for update"
+            """
+            select bundle_id, version, exists (select from app_environments e
+                where e.bundle_id = a.bundle_id and e.deleting_since is not null) as is_deleted
+            from apps a where topic = \(bundleID.topic) for update
+            """
         ).first
         if let registered: BundleID = try row?.word("bundle_id"), registered != bundleID {
             throw differentSpelling(of: registered)
+        }
+        guard try row?.decode(Bool.self, "is_deleted") != true else {
+            throw Problem(
+                .appExists,
+                "The app \(bundleID) was deleted, and what is left of its history is being removed. Register it anew when GET "
+                    + "/v1/apps does not show it any more.", retryAfter: 60)
         }
         try condition.check(try row?.decode("version"))
     }
@@ -159,11 +152,14 @@ package struct AppStore: Sendable {
     /// The refusals of the keys that now sign for an app `a`.
     private static let refusals: PostgresQuery = """
         coalesce((
-            select json_object_agg(e.environment, json_build_object('reason', e.key_refused_reason,
-                'since', to_char(e.key_refused_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-            from app_environments e where e.bundle_id = a.bundle_id
-                and e.key_refused = coalesce(e.team_id, a.team_id) || '/' || coalesce(e.key_id, a.key_id)), '{}')
+            select json_object_agg(ae.environment, json_build_object('reason', ae.key_refused_reason,
+                'since', to_char(ae.key_refused_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+            from app_environments ae where ae.bundle_id = a.bundle_id and \(isKeyRefused)), '{}')
         """
+
+    /// Whether APNs refuses the key that now signs for an app `a` in an environment `ae`.
+    static let isKeyRefused: PostgresQuery =
+        "ae.key_refused = coalesce(ae.team_id, a.team_id) || '/' || coalesce(ae.key_id, a.key_id)"
 
     /// How APNs differs from its documentation for an app `a`. A quirk whose value is the documented one is left out.
     private static let quirks: PostgresQuery = """

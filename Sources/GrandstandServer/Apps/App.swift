@@ -36,18 +36,12 @@ extension APNsGateway {
         var app = app
         for environment in APNsEnvironment.allCases {
             let name = environment.rawValue
-            switch keyFile(of: KeyUse(credentials: app.credentials(in: environment), environment: environment)) {
-            case .ok: app.credentials[name] = app.credentialRefusals[name] == nil ? .ok : .refused
-            case .refused(let refusal):
-                app.credentials[name] = .refused
-                app.credentialRefusals[name] = .init(reason: refusal.reason.text, since: refusal.since)
-            case .missing:
-                app.credentials[name] = .missing
-                app.credentialRefusals[name] = nil
-            case .unreadable:
-                app.credentials[name] = .unreadable
-                app.credentialRefusals[name] = nil
+            let use = KeyUse(credentials: app.credentials(in: environment), environment: environment)
+            let (file, refusal) = keyFile(of: use)
+            if file != .ok {
+                app.credentialRefusals[name] = refusal.map { .init(reason: $0.reason.text, since: $0.since) }
             }
+            app.credentials[name] = file == .ok && app.credentialRefusals[name] != nil ? .refused : file
         }
         return app
     }

@@ -14,7 +14,7 @@ extension API {
             actor: query["actor"], action: try query.choice("action"),
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init),
             event: try query.read("event", EventKey.rule, EventKey.init), reach: context.reach, from: from, to: to)
-        let key = try context.caller.key
+        let key = try context.caller
         guard filter.event != nil || key.holds(.operate) else {
             throw Problem(
                 .forbidden,

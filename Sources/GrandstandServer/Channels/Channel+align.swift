@@ -54,8 +54,13 @@ extension ChannelStore {
     /// audience needs no channel.
     static let openLane: PostgresQuery = "(select id from lanes where id = \(audienceLane) and fenced_at is null)"
 
-    /// Whether a message of a lane is not settled yet; null: every message is settled.
+    /// Whether a message of a lane to its channel is not settled yet; null: every message is settled.
     static func pending(lane: PostgresQuery) -> PostgresQuery {
+        "(select true from deliveries where lane = \(lane) and settled_at is null and tokens is null limit 1)"
+    }
+
+    /// Whether a message of a lane is not settled yet, also one to tokens; null: every message is settled.
+    static func unsettled(lane: PostgresQuery) -> PostgresQuery {
         "(select true from deliveries where lane = \(lane) and settled_at is null limit 1)"
     }
 

@@ -42,12 +42,12 @@ extension ChannelStore {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// Leases one channel for deletion.
+    /// Leases one channel for deletion; `nil`: it is deleted already.
     ///
     /// - Throws: `channel-not-found`; `channel-in-use` if a live event needs the channel and `force` is false.
     func beginDeletion(
         _ id: UUID, of app: AppEnvironment, force: Bool, now: Date, leasedUntil: Date
-    ) async throws -> ChannelTask {
+    ) async throws -> ChannelTask? {
         try await database.transaction { connection in
             let rows = try await connection.query(
                 """
@@ -58,11 +58,12 @@ extension ChannelStore {
                 left join events e on e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
                 where c.id = \(id) and \(AppColumns.isNamed(app, row: "c")) for update of c
                 """)
-            guard let row = rows.first, try row.word("state", as: Channel.State.self) != .deleted else {
+            guard let row = rows.first else {
                 throw Problem(
                     .channelNotFound, "\(app.bundleID) has no channel \(id.words) in \(app.environment.rawValue).")
             }
             var task = try Self.task(row)
+            if task.channel.state == .deleted { return nil }
             if try row.decode(Bool.self, "needed"), !force, task.channel.state != .retiring {
                 throw Problem(
                     .channelInUse,

@@ -67,8 +67,8 @@ extension ChannelStore {
                     ) e
                     where coalesce(\(lastSent) <= e.silent_since, true)
                         and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
-                        and (select true from (select lane from audience_lanes where event_key = e.key offset 0) u
-                            cross join lateral \(pending(lane: "u.lane")) d limit 1) is null))
+                        and (select true from (select lane from audiences where event_key = e.key offset 0) u
+                            cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))
                 returning e.key, e.ends_at
             ), logged as (\(audit.insert(
                 .eventExpired,
@@ -83,7 +83,7 @@ extension ChannelStore {
                     """))
             )
             select o.key, u.lane from overdue o
-            left join lateral (select lane from audience_lanes where event_key = o.key offset 0) u on true
+            left join lateral (select lane from audiences where event_key = o.key offset 0) u on true
             """
     }
 }

@@ -21,21 +21,18 @@ extension ChannelStore {
         let variant = try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) }
         return try await database.transaction { connection in
             let app = try Self.address(try await Self.lock(app, on: connection)).app
-            try await Self.refuseKnown(wanted.channelId, of: app, on: connection)
             if let eventKey {
                 let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
                 try await Self.prepare(eventKey, policy, for: audience, within: reach, now: now, on: connection)
             }
             let rows = Self.rows(
                 [(wanted.channelId, policy)], of: app, variant: variant, eventKey: eventKey, label: wanted.label)
-            let audit = AuditRows(by: actor, at: now, answer: answer)
-            let taken = try await connection.query(
-                Self.logging(.channelImported, audit, reason: "null", Self.add(rows, as: .active, at: now)))
-            guard let channel = try taken.first.map(Self.channel) else {
-                throw Problem(.channelExists, "Somebody else took this channel over at the same time.", retryAfter: 1)
+            let taken = try await Self.make(
+                Self.add(rows, as: .active, at: now), (.channelImported, "null"),
+                AuditRows(by: actor, at: now, answer: answer), on: connection)
+            guard let channel = taken.first else {
+                throw try await Self.conflict(wanted, of: app, eventKey, variant, on: connection)
             }
-            WebhookNews.note(channels: [channel.id], at: now)
-            try await Self.connectLanes(to: channel, now: now, on: connection)
             try await connection.pipeline([
                 Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.wake([.channels]),
             ])
@@ -44,22 +41,35 @@ extension ChannelStore {
         }
     }
 
-    private static func refuseKnown(
-        _ channelID: String, of app: AppEnvironment, on connection: PostgresConnection
-    ) async throws {
+    /// Why the channel could not be added: the ledger has it, or the event's audience has another channel.
+    private static func conflict(
+        _ wanted: Contract.ChannelImport, of app: AppEnvironment, _ eventKey: EventKey?, _ variant: Variant?,
+        on connection: PostgresConnection
+    ) async throws -> Problem {
+        let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
         let rows = try await connection.query(
             """
-            select \(columns) from channels c
-            where \(AppColumns.isOf(app, row: "c")) and c.channel_id = \(channelID)
+            select \(columns) from channels c where \(AppColumns.isOf(app, row: "c")) and (c.channel_id = \(wanted.channelId)
+                or c.event_key = \(eventKey?.rawValue) and \(AudienceColumns.isSame("c", audience))
+                and c.state in \(Channel.State.sql(.servesAudience)))
+            order by c.channel_id = \(wanted.channelId) desc nulls last limit 1
             """)
-        guard let known = try rows.first.map(channel) else { return }
-        throw Problem(
-            .channelExists, "This channel is managed already: \(known.id.words), \(known.state.rawValue).",
-            members: [.id(known.id), .state(known.state)])
+        guard let other = try rows.first.map(channel) else {
+            return Problem(.channelExists, "Somebody else took this channel over at the same time.", retryAfter: 1)
+        }
+        guard other.channelID != wanted.channelId, let eventKey else {
+            return Problem(
+                .channelExists, "This channel is managed already: \(other.id.words), \(other.state.rawValue).",
+                members: [.id(other.id), .state(other.state)])
+        }
+        return Problem(
+            .channelExists,
+            "The event \(eventKey) has a channel for this audience: \(other.id.words), "
+                + "\(other.state.rawValue). Import without eventKey, or set the event's channelsOpenAt to later "
+                + "and delete that one first.")
     }
 
-    /// Checks that the event has this audience, and that the audience has no channel. An intent that was not sent to
-    /// Apple yet is replaced.
+    /// Checks that the event has this audience. An intent that was not sent to Apple yet is replaced.
     private static func prepare(
         _ eventKey: EventKey, _ policy: StoragePolicy, for audience: Audience.ID, within reach: AppReach, now: Date,
         on connection: PostgresConnection
@@ -95,16 +105,5 @@ extension ChannelStore {
             drop(isItsOwn, reason: reason, at: now),
             move(isItsOwn, from: [.missing], to: .deleted, reason: reason, at: now),
         ])
-        let others = try await connection.query(
-            """
-            select \(columns) from channels c
-            where \(isItsOwn) and c.state in \(Channel.State.sql(.servesAudience))
-            """)
-        guard let other = try others.first.map(channel) else { return }
-        throw Problem(
-            .channelExists,
-            "The event \(eventKey) has a channel for this audience: \(other.id.words), "
-                + "\(other.state.rawValue). Import without eventKey, or set the event's channelsOpenAt to later "
-                + "and delete that one first.")
     }
 }

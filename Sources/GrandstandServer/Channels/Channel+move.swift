@@ -4,8 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The only statements that write the state of a channel. Who lets a channel become missing, or active for the first
-/// time, notes it for webhooks (`WebhookNews`).
+/// The only statements that write the state of a channel.
 extension ChannelStore {
     /// Moves channels `c` from one of the states `from` to `to` and returns their rows. Their leases end, unless the
     /// caller gets a lease.
@@ -65,22 +64,31 @@ extension ChannelStore {
         """
     }
 
-    /// Makes a change, and returns the changed channels for `channel`.
-    static func reading(_ change: PostgresQuery) -> PostgresQuery {
-        "with changed as (\(change)) select \(columns) from changed c"
-    }
-
-    /// Makes a change, and writes an entry of the audit log for each changed channel `c` that meets the condition.
-    static func logging(
-        _ action: Contract.AuditAction, _ audit: AuditRows, reason: PostgresQuery,
-        onlyIf condition: PostgresQuery = "true",
-        _ change: PostgresQuery
-    ) -> PostgresQuery {
-        """
-        with changed as (\(change)), logged as (\(audit.insert(
-            action, channels: "changed c where \(condition)", reason: reason)))
-        select \(columns) from changed c
-        """
+    /// Makes a change of `move` or `add`, and does what follows from a channel's new state: an active channel gets the
+    /// lanes of its audience, and a channel that Apple does not have loses them. The lanes must be locked (`lockLanes`).
+    ///
+    /// - Parameters:
+    ///   - entry: the action and the reason of an entry in the audit log for each changed channel `c` that meets the
+    ///     `condition`.
+    ///   - refusals: the reasons with which APNs refused messages to channels, by channel.
+    ///   - isNews: whether webhooks are told.
+    /// - Returns: the changed channels.
+    static func make(
+        _ change: PostgresQuery, _ entry: (Contract.AuditAction, PostgresQuery)? = nil,
+        onlyIf condition: PostgresQuery = "true", _ audit: AuditRows, refusals: [UUID: String] = [:],
+        isNews: Bool = true, on connection: PostgresConnection
+    ) async throws -> [Channel] {
+        let logged = entry.map { audit.insert($0, channels: "changed c where \(condition)", reason: $1) } ?? "select"
+        let channels = try await connection.query(
+            "with changed as (\(change)), logged as (\(logged)) select \(columns) from changed c"
+        ).map(channel)
+        let gone = channels.filter { $0.state == .missing || $0.state == .deleted }.map(\.id)
+        if isNews { WebhookNews.note(channels: channels.map(\.id), at: audit.now) }
+        if !gone.isEmpty { try await disconnectLanes(from: gone, refusals: refusals, now: audit.now, on: connection) }
+        for channel in channels where channel.state == .active {
+            try await connectLanes(to: channel, now: audit.now, on: connection)
+        }
+        return channels
     }
 
     /// Makes a change, and returns the changed channels for `task`.

@@ -5,10 +5,6 @@ internal import GrandstandContract
 
 /// Operations on one channel that an operator waits for: creation, import, deletion, verification.
 extension ChannelCalls {
-    /// The maximum number of unused channels that one call deletes to get a place. More than one may be necessary,
-    /// because another caller may take a place that was freed.
-    private static let reclaims = 3
-
     /// Creates a channel at Apple, within the quota. If the quota is used up, an unused channel is deleted first, so
     /// that its place becomes free.
     ///
@@ -34,14 +30,12 @@ extension ChannelCalls {
         func reserved() async throws -> ChannelTask {
             try await channels.reserve(draft, for: app, now: now(), leasedUntil: leasedUntil)
         }
-        for _ in 0..<Self.reclaims {
-            do {
-                return try await reserved()
-            } catch let problem as Problem where problem.kind == .quotaExhausted {
-                guard try await reclaim(app, by: actor) == true else { throw problem }
-            }
+        do {
+            return try await reserved()
+        } catch let problem as Problem where problem.kind == .quotaExhausted {
+            guard try await reclaim(app, by: actor) == true else { throw problem }
+            return try await reserved()
         }
-        return try await reserved()
     }
 
     /// Adds a channel that another tool created. Its storage policy is read from Apple.
@@ -71,14 +65,8 @@ extension ChannelCalls {
     /// Deletes a channel at Apple. If Apple cannot be asked, the channel stays `deleting` and the server keeps trying.
     /// A repetition of the call succeeds once the channel is deleted.
     func delete(_ id: UUID, of app: AppEnvironment, force: Bool, by actor: AuditActor) async throws {
-        let task: ChannelTask
-        do {
-            task = try await channels.beginDeletion(
-                id, of: app, force: force, now: now(), leasedUntil: leasedUntil)
-        } catch let problem as Problem where problem.kind == .channelNotFound {
-            guard try await channels.channel(id, of: app)?.state == .deleted else { throw problem }
-            return
-        }
+        let begun = try await channels.beginDeletion(id, of: app, force: force, now: now(), leasedUntil: leasedUntil)
+        guard let task = begun else { return }
         let (channel, answer) = try await delete(task, by: actor)
         guard channel.state != .deleted else { return }
         throw try await problem(
@@ -133,11 +121,12 @@ extension ChannelCalls {
                     : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
         case .unsent(let reason), .withheld(let reason):
             let keyFile = gateway.keyFile(
-                of: KeyUse(credentials: address.credentials, environment: address.environment))
+                of: KeyUse(credentials: address.credentials, environment: address.environment)
+            ).state
             if keyFile == .missing || keyFile == .unreadable {
                 return Problem(
                     .credentialsMissing,
-                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile). "
+                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.rawValue). "
                         + "Put it into the folder that GRANDSTAND_APNS_KEY_DIR names.")
             }
             return Problem(.apnsUnanswered, "APNs could not be asked to \(verb): \(reason).", retryAfter: 5)

@@ -17,14 +17,6 @@ enum ChannelOutcome: Sendable, Hashable {
     case deleted
     /// The channel was not deleted. The deletion is tried again at `nextAttemptAt`.
     case notDeleted(nextAttemptAt: Date)
-
-    /// Whether a lane gets its channel or loses it.
-    fileprivate var touchesLanes: Bool {
-        switch self {
-        case .created, .deleted: true
-        case .notCreated, .unanswered, .notDeleted: false
-        }
-    }
 }
 
 extension ChannelStore {
@@ -38,15 +30,25 @@ extension ChannelStore {
     ) async throws -> Channel {
         let audit = AuditRows(by: actor, at: now, signingKey: task.address.credentials.keyID, answer: answer)
         return try await database.transaction { connection in
-            if outcome.touchesLanes { try await Self.lockLanes(of: [task.channel.id], on: connection) }
-            let changed = try await connection.query(Self.change(outcome, answer, of: task, audit)).first
-            if let channel = try changed.map(Self.channel) {
-                try await Self.follow(outcome, answer, channel, task, now: now, on: connection)
-            } else if case .created(let channelID) = outcome {
-                try await Self.keepLate(channelID, task, audit, on: connection)
+            try await Self.lockLanes(of: [task.channel.id], on: connection)
+            let changed = try await Self.change(outcome, answer, of: task, audit, on: connection)
+            let app = task.address.app
+            switch outcome {
+            case .created(let channelID):
+                if changed == nil { try await Self.keepLate(channelID, task, audit, on: connection) }
+                try await connection.query(Self.forgetting(unmanaged: [channelID], of: app))
+                if changed != nil { try await connection.query(Self.hasRoom(app, now: now)) }
+            case .notCreated(_, let nextAttemptAt)
+            where changed != nil && answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue:
+                try await connection.pipeline(Self.isFull(app, askAgainAt: nextAttemptAt, now: now))
+            case .deleted where changed != nil:
+                try await connection.pipeline([
+                    Self.makingRoom(app, now: now), Self.clearFullIfNobodyWaits(app),
+                ])
+            case .notCreated, .deleted, .unanswered, .notDeleted: break
             }
             try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
-            if let changed { return try Self.channel(changed) }
+            if let changed { return changed }
             let present = try await connection.query(
                 "select \(Self.columns) from channels c where c.id = \(task.channel.id)")
             guard let row = present.first else {
@@ -86,64 +88,42 @@ extension ChannelStore {
     }
 
     private static func change(
-        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, of task: ChannelTask, _ audit: AuditRows
-    ) -> PostgresQuery {
+        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, of task: ChannelTask, _ audit: AuditRows,
+        on connection: PostgresConnection
+    ) async throws -> Channel? {
         let (now, reason): (Date, PostgresQuery) = (audit.now, "\(answer.canonicalReason)")
         let isDeletion: PostgresQuery = "c.id = \(task.channel.id)"
         // A refusal is logged once for each reason, even if it is repeated.
-        let isNews: PostgresQuery = "\(answer.status != nil && answer.canonicalReason != task.channel.reason)"
-        return switch outcome {
-        case .created(let channelID):
-            logging(
-                .channelCreated, audit, reason: "null",
-                move(
-                    """
-                    \(isStill(task)) and not exists (select from channels x
-                        where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID))
-                    """, from: [.creating], to: .active, also: ", channel_id = \(channelID), attempts = 0", at: now))
-        case .notCreated(let state, let nextAttemptAt):
-            logging(
-                .channelRefused, audit, reason: "'creation'", onlyIf: isNews,
-                move(isStill(task), from: [.creating], to: state, reason: reason, due: "\(nextAttemptAt)", at: now))
-        case .unanswered(let settleableAt):
-            logging(
-                .channelUnanswered, audit, reason: "'creation'",
-                move(
-                    isStill(task), from: [.creating], to: .creating, reason: reason, due: "\(settleableAt)",
-                    calledAt: "c.called_at", at: now))
-        case .deleted:
-            logging(
-                .channelDeleted, audit, reason: "\(task.channel.reason)",
-                move(
-                    isDeletion, from: [.deleting], to: .deleted,
-                    also: ", doubted_at = null, examine_at = null, deletion_confirmed = true", at: now))
-        case .notDeleted(let nextAttemptAt):
-            logging(
-                .channelRefused, audit, reason: "'deletion'", onlyIf: isNews,
-                move(isDeletion, from: [.deleting], to: .deleting, reason: reason, due: "\(nextAttemptAt)", at: now))
-        }
-    }
-
-    private static func follow(
-        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, _ channel: Channel, _ task: ChannelTask, now: Date,
-        on connection: PostgresConnection
-    ) async throws {
-        let app = task.address.app
+        var isNews: PostgresQuery = "\(answer.status != nil && answer.canonicalReason != task.channel.reason)"
+        let entry: (Contract.AuditAction, PostgresQuery)
+        let change: PostgresQuery
         switch outcome {
         case .created(let channelID):
-            WebhookNews.note(channels: [channel.id], at: now)
-            try await connectLanes(to: channel, now: now, on: connection)
-            try await connection.query(forgetting(unmanaged: [channelID], of: app))
-            try await connection.query(hasRoom(app, now: now))
-        case .notCreated(_, let nextAttemptAt)
-        where answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue:
-            try await connection.pipeline(isFull(app, askAgainAt: nextAttemptAt, now: now))
+            (entry, isNews) = ((.channelCreated, "null"), "true")
+            change = move(
+                """
+                \(isStill(task)) and not exists (select from channels x
+                    where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID))
+                """, from: [.creating], to: .active, also: ", channel_id = \(channelID), attempts = 0", at: now)
+        case .notCreated(let state, let nextAttemptAt):
+            entry = (.channelRefused, "'creation'")
+            change = move(isStill(task), from: [.creating], to: state, reason: reason, due: "\(nextAttemptAt)", at: now)
+        case .unanswered(let settleableAt):
+            (entry, isNews) = ((.channelUnanswered, "'creation'"), "true")
+            change = move(
+                isStill(task), from: [.creating], to: .creating, reason: reason, due: "\(settleableAt)",
+                calledAt: "c.called_at", at: now)
         case .deleted:
-            try await disconnectLanes(from: [channel.id], now: now, on: connection)
-            try await connection.query(makingRoom(app, now: now))
-            try await connection.query(clearFullIfNobodyWaits(app))
-        case .notCreated, .unanswered, .notDeleted: break
+            (entry, isNews) = ((.channelDeleted, "\(task.channel.reason)"), "true")
+            change = move(
+                isDeletion, from: [.deleting], to: .deleted,
+                also: ", doubted_at = null, examine_at = null, deletion_confirmed = true", at: now)
+        case .notDeleted(let nextAttemptAt):
+            entry = (.channelRefused, "'deletion'")
+            change = move(
+                isDeletion, from: [.deleting], to: .deleting, reason: reason, due: "\(nextAttemptAt)", at: now)
         }
+        return try await make(change, entry, onlyIf: isNews, audit, on: connection).first
     }
 
     /// Stores a channel ID that Apple issued to a call whose lease had ended. The creation was settled without this ID,
@@ -152,11 +132,9 @@ extension ChannelStore {
         _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
     ) async throws {
         let rows = rows([(channelID, task.channel.storagePolicy)], of: task.address.app)
-        try await connection.query(
-            logging(
-                .channelAdopted, audit, reason: "\(lateReason)",
-                add(rows, as: .deleting, reason: lateReason, due: audit.now, at: audit.now)))
-        try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
+        _ = try await make(
+            add(rows, as: .deleting, reason: lateReason, due: audit.now, at: audit.now),
+            (.channelAdopted, "\(lateReason)"), audit, on: connection)
     }
 
     private static let lateReason =
@@ -188,9 +166,8 @@ extension ChannelStore {
     ///
     /// - Parameter refusals: the reasons with which APNs refused messages to them, by channel.
     static func disconnectLanes(
-        from channels: [UUID], refusals: [UUID: String] = [:], now: Date, on connection: PostgresConnection
+        from channels: [UUID], refusals: [UUID: String], now: Date, on connection: PostgresConnection
     ) async throws {
-        guard !channels.isEmpty else { return }
         let lanes: PostgresQuery = "(array(select id from lanes where channel = any(\(channels))))"
         try await LaneRows.move(lanes, at: now, on: connection) { lane in
             lane.disconnect(refusal: lane.channel.flatMap { refusals[$0.id] }, at: now)
@@ -202,14 +179,13 @@ extension ChannelStore {
     static func lockLanes(of channels: [UUID], on connection: PostgresConnection) async throws {
         guard !channels.isEmpty else { return }
         try await connection.query(
-            """
-            select from lanes where id = any(array(
-                select id from lanes where channel = any(\(channels))
-                union select u.lane from (select * from channels where id = any(\(channels)) offset 0) c
-                cross join lateral (select * from audiences where event_key = c.event_key offset 0) u
-                where \(AudienceColumns.serves("c", "u"))))
-            order by id for no key update
-            """)
+            LaneRows.lock(
+                """
+                array(select id from lanes where channel = any(\(channels))
+                    union select u.lane from (select * from channels where id = any(\(channels)) offset 0) c
+                    cross join lateral (select * from audiences where event_key = c.event_key offset 0) u
+                    where \(AudienceColumns.serves("c", "u")))
+                """))
     }
 
     /// Deletes channels from the list of unmanaged channels, because the ledger has them now.

@@ -34,8 +34,8 @@ extension ChannelStore {
             let added = Self.add(
                 Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
                 as: .creating, leasedUntil: leasedUntil, at: now)
-            let inserted = try await connection.query(Self.reading(added))
-            guard let channel = try inserted.first.map(Self.channel) else {
+            let inserted = try await Self.make(added, nil, AuditRows(by: .server, at: now), on: connection)
+            guard let channel = inserted.first else {
                 throw Problem(.internalError, "The channel's row was not written.")
             }
             try await IdempotencyMark.current?.note(channel.id, on: connection)

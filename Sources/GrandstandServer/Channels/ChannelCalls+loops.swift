@@ -27,7 +27,7 @@ extension ChannelCalls {
         WorkLoop(
             .init(rest: .milliseconds(50), restPerRound: 4, pollInterval: .seconds(5)),
             failure: "channels could not be brought in line with the events", logger: logger, now: now
-        ) {
+        ) { _ in
             // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: tenure)

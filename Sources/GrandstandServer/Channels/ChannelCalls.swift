@@ -15,15 +15,11 @@ struct ChannelCalls: Sendable {
     let lease: TimeInterval
     let now: @Sendable () -> Date
     let logger: Logger
-    private let memory = ListWitness.Memory()
+    let witness = ListWitness()
 
     /// Seconds to wait after a creation without an answer. If Apple's list does not have the channel after this wait,
     /// we trust the list.
     private static let settlePause: TimeInterval = 2
-
-    private var witnesses: ListWitness {
-        ListWitness(gateway: gateway, reconciliations: reconciliations, now: now, logger: logger, memory: memory)
-    }
 
     /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
     /// deleted, and Apple is asked once more.
@@ -35,7 +31,7 @@ struct ChannelCalls: Sendable {
     ) async throws -> (Channel, APNsAnswer<String>) {
         let keeper = keep(task)
         defer { keeper.cancel() }
-        if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
+        if await readListIfNeeded(task), try await !channels.beginCall(of: task, now: now()) {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
             return (task.channel, .withheld("this server's lease of the channel ended before APNs was asked"))
         }
@@ -63,7 +59,7 @@ struct ChannelCalls: Sendable {
             case .refused, .unsent, .withheld: .notCreated(state: .deleted, nextAttemptAt: nil)
             case .unanswered: .unanswered(settleableAt: now().addingTimeInterval(Self.settlePause))
             }
-        log("channel creation", task, answer)
+        log("channel creation", answer, task.address, ["channel": "\(task.channel.id.words)"])
         return (try await record(outcome, Contract.AuditAnswer(answer, accepted: 201), of: task, by: actor), answer)
     }
 
@@ -85,7 +81,7 @@ struct ChannelCalls: Sendable {
             case .refused(let refusal): .notDeleted(nextAttemptAt: next(task, after: refusal))
             case .unanswered, .unsent, .withheld: .notDeleted(nextAttemptAt: next(task))
             }
-        log("channel deletion", task, answer)
+        log("channel deletion", answer, task.address, ["channel": "\(task.channel.id.words)"])
         return (try await record(outcome, Contract.AuditAnswer(answer, accepted: 204), of: task, by: actor), answer)
     }
 
@@ -153,11 +149,12 @@ struct ChannelCalls: Sendable {
             after: after, now: now(), retryAfter: refusal?.retryAfter, jitter: .random(in: 0..<1))
     }
 
-    private func log<Value>(_ what: String, _ task: ChannelTask, _ answer: APNsAnswer<Value>) {
-        var metadata: Logger.Metadata = [
-            "channel": "\(task.channel.id.uuidString.lowercased())", "app": "\(task.address.bundleID)",
-            "environment": "\(task.address.environment.rawValue)",
-        ]
+    func log<Value>(
+        _ what: String, _ answer: APNsAnswer<Value>, _ address: APNsAddress, _ metadata: Logger.Metadata = [:]
+    ) {
+        var metadata = metadata
+        metadata["app"] = "\(address.bundleID)"
+        metadata["environment"] = "\(address.environment.rawValue)"
         switch answer {
         case .accepted:
             logger.info("\(what) accepted", metadata: metadata)

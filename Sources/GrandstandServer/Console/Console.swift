@@ -1,9 +1,12 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 
-/// `/console`: pages for people. They perform the API's operations with the key that is signed in.
+/// `/console`: pages for people, on the API's port. They perform the API's operations with the key that is signed in.
+/// Requests for pages count against the rate limit of this key, like requests to the API.
 struct Console: Sendable {
     /// Returns the present activity, restricted to the apps of a key.
     typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
@@ -11,57 +14,134 @@ struct Console: Sendable {
     /// The path of all pages.
     static let path = "/console"
 
-    let api: API
     let activity: Activity
     let templates: ConsoleTemplates
+    /// More pages and forms, for tests.
+    var others: [PageRoute] = []
+}
 
-    /// Answers the requests for pages on the API's port. People sign in with an API key, and the requests of pages count
-    /// against the rate limit of this key, like requests to the API.
-    var pages: API.Pages {
-        let responder = responder()
-        return { try await responder.respond(to: $0, context: ConsoleContext(source: $1)) }
-    }
-
-    /// The responder for `path` and everything below it.
-    ///
-    /// - Parameter others: more actions, for tests.
-    func responder(adding others: [ActionRoute] = []) -> some HTTPResponder<ConsoleContext> {
-        let sessions = Sessions(
-            store: ConsoleSessionStore(database: api.stores.main), keys: api.keys, now: api.now)
-        let responder = PageResponder(
-            templates: templates, sessions: sessions, cookie: SessionCookie(isSecure: api.isSecure), now: api.now)
-        let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ErrorPages(responder: responder))
-        SignInPages(responder: responder).add(to: router)
-        AssetRoutes().add(to: router)
-        for route in groups.flatMap(\.routes) {
-            router.on(RouterPath(route.path), method: .get) { request, context in
-                await responder.show(route, request, context)
-            }
-        }
-        for route in groups.flatMap(\.actions) + others {
-            router.on(RouterPath(route.path), method: .post) { request, context in
-                await responder.act(route, request, context)
-            }
-        }
-        return router.buildResponder()
-    }
-
+extension API {
     /// All pages, and the actions of their forms.
-    var groups: [any PageGroup] {
-        let stores = api.stores
-        let tenure = api.configuration.tenure
-        let reader = EventReader(
-            apps: stores.apps, events: stores.events, outbox: stores.outbox, starts: stores.starts,
-            throttles: PostgresThrottles(stores.main))
-        return [
-            OverviewPages(
-                channels: stores.channels, reader: reader, history: stores.quotaHistory,
-                activity: activity,
-                tenure: tenure),
-            EventPages(reader: reader, log: stores.auditLog),
-            ComposerPages(reader: reader, api: api),
-            NewEventPages(apps: stores.apps),
-        ] + Resource.all.map { ResourcePages(resource: $0) as any PageGroup }
+    func pages(of console: Console) -> [PageRoute] {
+        overviewPages(console.activity) + eventPages + composerPages
+            + Resource.all.flatMap { ResourcePages(resource: $0).routes } + console.others
+    }
+
+    /// Adds the console to a router that has the API's routes.
+    func add(_ console: Console, to router: Router<APIContext>, calling routes: [Route]) {
+        let responder = PageResponder(
+            templates: console.templates, sessions: Sessions(database: stores.main, keys: keys, now: now),
+            cookie: SessionCookie(isSecure: isSecure), api: self, routes: routes)
+        router.add(middleware: ErrorPages(responder: responder))
+        responder.addSignIn(to: router)
+        // These files need no session, because the sign-in page uses them.
+        for (path, type, file) in [
+            (ConsolePath.style, "text/css; charset=utf-8", "style.css"),
+            (ConsolePath.script, "text/javascript; charset=utf-8", "console.js"),
+        ] {
+            let text = ByteBuffer(string: EmbeddedFiles.texts[file] ?? "")
+            router.get(RouterPath(path)) { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: type, .cacheControl: "public, max-age=300"],
+                    body: ResponseBody(byteBuffer: text))
+            }
+        }
+        for page in pages(of: console) {
+            router.on(RouterPath(page.path), method: page.form == nil ? .get : .post) { request, context in
+                await responder.respond(page, request, context)
+            }
+        }
+    }
+}
+
+/// Turns errors that no page has handled into pages.
+struct ErrorPages: RouterMiddleware {
+    typealias Context = APIContext
+
+    let responder: PageResponder
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as HTTPError where error.status == .notFound {
+            // The router calls this middleware also for paths that are not the console's.
+            let path = request.uri.path
+            guard path == Console.path || path.hasPrefix(Console.path + "/") else { throw error }
+            return responder.refusal(Problem(.notFound, "There is no page at \(path)."), request, context)
+        } catch {
+            return responder.refusal(error, request, context)
+        }
+    }
+}
+
+/// The paths of all pages. No other code writes these paths.
+enum ConsolePath {
+    static let overview = Console.path
+    static let events = Console.path + "/events"
+    static let apps = Console.path + "/apps"
+    static let keys = Console.path + "/keys"
+    static let webhooks = Console.path + "/webhooks"
+    static let auditLog = Console.path + "/audit-log"
+    static let signIn = Console.path + "/sign-in"
+    static let signOut = Console.path + "/sign-out"
+    static let style = Console.path + "/style.css"
+    static let script = Console.path + "/console.js"
+
+    static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
+
+    static func app(_ bundleID: BundleID) -> String { app(bundleID.rawValue) }
+
+    static func app(_ bundleID: String) -> String { apps + "/" + PercentEncoding.encode(bundleID) }
+
+    static func channels(_ app: AppEnvironment) -> String { environment(app) + "/channels" }
+
+    static func reconciliations(_ app: AppEnvironment) -> String { environment(app) + "/reconciliations" }
+
+    private static func environment(_ app: AppEnvironment) -> String {
+        self.app(app.bundleID) + "/" + app.environment.rawValue
+    }
+
+    /// `path` with the query parameters that are not `nil`.
+    static func link(_ path: String, _ query: [(name: String, value: String?)]) -> String {
+        let pairs = query.compactMap { pair in pair.value.map { "\(pair.name)=\(PercentEncoding.encode($0))" } }
+        return pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
+    }
+
+    /// The sign-in page, which returns to `target`.
+    static func signIn(returningTo target: String) -> String {
+        link(signIn, [("next", target == overview ? nil : target)])
+    }
+
+    /// The page that is shown after signing in. This is always a page of the console, even if the link's `next` is
+    /// another address.
+    static func returning(to target: String?) -> String {
+        guard let target, target.hasPrefix(Console.path),
+            target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+            target.utf8.count <= 2_048, !target.hasPrefix(signIn), !target.hasPrefix(signOut)
+        else { return overview }
+        let rest = target.dropFirst(Console.path.count)
+        return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?") ? target : overview
+    }
+}
+
+// The paths for organisers.
+extension ConsolePath {
+    /// The path of an action on an event. The action is `preview`, `send`, `cancel`, `reopen`, `start`, `stop` or
+    /// `move`.
+    static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
+
+    /// The page of the event, with a prefilled form for the next message.
+    ///
+    /// - Parameters:
+    ///   - broadcast: the message whose values fill the form; `nil`: the newest message.
+    ///   - message: `update` or `end`.
+    static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
+        link(event(key), [("from", broadcast?.uuidString.lowercased()), ("event", message)]) + "#compose"
+    }
+
+    static func withdrawal(of broadcast: UUID, _ key: EventKey) -> String {
+        event(key, "broadcasts/\(broadcast.uuidString.lowercased())/withdraw")
     }
 }

@@ -86,6 +86,15 @@ extension FormInput {
             isSet = true
             choose(words)
         case .array(.text, _, _): lineType = "text"
+        case .array(.object(let members, _), _, _):
+            isLong = true
+            let optional = members.filter { !$0.isRequired }.map(\.name).joined(separator: ", ")
+            let required = members.filter(\.isRequired).map(\.name).joined(separator: ", ")
+            help = "\(help ?? "") A line each: \(required) and, if it has them, \(optional)."
+        case .raw, .object:
+            guard member.shape.isJSON else { return nil }
+            isLong = true
+            help = "\(help ?? "") As a JSON object."
         default: return nil
         }
     }
@@ -99,7 +108,7 @@ extension RequestShape.Member {
 
     /// Whether the form has a field for this member or for one within it.
     fileprivate func isIn(_ fields: FormFields, _ object: String?) -> Bool {
-        if let inner = shape.members { return inner.contains { $0.isIn(fields, name) } }
+        if let inner = shape.parts { return inner.contains { $0.isIn(fields, name) } }
         let field = field(in: object)
         return fields.entries.contains { $0.name == field }
     }
@@ -107,7 +116,19 @@ extension RequestShape.Member {
 
 extension RequestShape {
     /// The members of an object; `nil`: it is another shape.
-    fileprivate var members: [Member]? { if case .object(let members, _) = self { members } else { nil } }
+    private var members: [Member]? { if case .object(let members, _) = self { members } else { nil } }
+
+    /// Whether a field has the value as JSON: it is any object, or one that needs such a member.
+    fileprivate var isJSON: Bool {
+        switch self {
+        case .any, .raw, .map, .objectOr: true
+        case .object(let members, _): members.contains { $0.isRequired && $0.shape.isJSON }
+        default: false
+        }
+    }
+
+    /// The members of an object that have fields of their own.
+    fileprivate var parts: [Member]? { isJSON ? nil : members }
 
     /// The fields of a form for an object of this shape. Members that no field can express are left out.
     ///
@@ -119,7 +140,7 @@ extension RequestShape {
     ) -> [FormGroup] {
         let shown = (members ?? []).filter { !hidden.contains($0.name) }
         let own = shown.compactMap { FormInput($0, of: schema, in: object, initial($0.name)) }
-        let inner = shown.filter { $0.shape.members != nil }.flatMap { member in
+        let inner = shown.filter { $0.shape.parts != nil }.flatMap { member in
             member.shape.groups(of: schema.flatMap { ContractText.schema(of: $0, member.name) }, in: member.name) {
                 initial(member.name)?[$0]
             }
@@ -151,7 +172,7 @@ extension RequestShape {
                 } else if let kept = present?[member.name], !member.isIn(fields, object) {
                     guard !kept.isNull else { continue }
                     value.raw(kept.source)
-                } else if member.shape.members != nil {
+                } else if member.shape.parts != nil {
                     guard member.shape.write(fields, in: member.name, to: &value) else { continue }
                 } else if !member.shape.write(member.field(in: object), of: fields, to: &value) {
                     guard clears, member.isIn(fields, object) else { continue }
@@ -165,9 +186,23 @@ extension RequestShape {
         return hasMembers
     }
 
-    /// Writes the value of one field. Text that is no number or no time is written as it is, and the API refuses it.
+    /// Writes the value of one field. Text that is no number, no time or no JSON is written as it is, and the API refuses it.
     private func write(_ field: String, of fields: FormFields, to json: inout JSONWriter) -> Bool {
         switch self {
+        case .array(.object(let members, _), _, _):
+            let names = (members.filter(\.isRequired) + members.filter { !$0.isRequired }).map(\.name)
+            let lines = (fields[field] ?? "").split(whereSeparator: \.isNewline)
+                .map { $0.split(maxSplits: names.count - 1, whereSeparator: \.isWhitespace).map(String.init) }
+                .filter { !$0.isEmpty }
+            guard !lines.isEmpty else { return false }
+            json.array(lines) { json, words in
+                json.object { object in
+                    for (name, word) in zip(names, words) {
+                        object.name(dynamic: name)
+                        object.string(word)
+                    }
+                }
+            }
         case .array(let element, _, _):
             var all = fields.all(field)
             if case .text = element { all = all.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) } }
@@ -180,6 +215,9 @@ extension RequestShape {
                 if let number = Int(text) { json.integer(number) } else { json.string(text) }
             case .flag where ["true", "false"].contains(text): json.boolean(text == "true")
             case .time: json.string(FormTime.utc(text))
+            case .raw, .object:
+                let value = try? JSONValue(parsing: Array(text.utf8))
+                if let value { json.raw(value.source) } else { json.string(text) }
             // Forms send line breaks as CR LF.
             default: json.string(text.replacing("\r\n", with: "\n"))
             }

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import Postgres
 
 /// The console's start page for operators: problems, live events, messages, the state of APNs, and the quota of every
 /// app.
@@ -141,4 +142,75 @@ struct Figure: Sendable {
 extension Contract.QuotaLevel {
     /// The rank for sorting. The most serious level has the lowest rank.
     fileprivate var gravity: Int { [.critical, .warning].firstIndex(of: self) ?? 2 }
+}
+
+extension API {
+    /// `/console`: the overview for operators. Organisers get the list of events instead.
+    func overviewPages(_ activity: @escaping Console.Activity) -> [PageRoute] {
+        [
+            PageRoute("", nil) { visit in
+                guard visit.key.holds(.operate) else {
+                    if visit.key.holds(.organise) { return .elsewhere(ConsolePath.events) }
+                    throw Problem(
+                        .forbidden,
+                        "The console needs a key with the scope operate or organise; the key \(visit.key.name) has "
+                            + "neither. Sign out, and in again with another one.")
+                }
+                let span = try visit.query.choice("span", Overview.Span.self) ?? .day
+                let quotas = try await stores.channels.quotas(now: visit.now, tenure: configuration.tenure)
+                    .filter { visit.reach.covers($0.bundleID) }
+                let live = try await stores.events.agenda(
+                    where: EventFilter(state: .live, reach: visit.reach), limit: 20, now: visit.now)
+                let samples = try await stores.channels.samples(
+                    QuotaHistory(
+                        reach: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
+                        from: visit.now.addingTimeInterval(-span.seconds), to: visit.now, step: span.step))
+                return .page(
+                    Overview(
+                        quotas, live: try await rows(live), try await activity(visit.reach, visit.now),
+                        samples: samples, span: span, visit))
+            }
+        ]
+    }
+}
+
+/// The present activity, restricted to the apps of a key.
+struct ConsoleActivity: Sendable {
+    /// Messages accepted within the last minute.
+    var messages: Int
+    /// When the oldest unsettled message was accepted, among the lanes that are due or have a message under way; `nil`:
+    /// there is no such message.
+    var oldestWaiting: Date?
+    /// How this replica reached APNs recently.
+    var apple: [Figure]
+
+    /// The highest count. Nobody needs an exact number beyond it.
+    private static let counted = 100_000
+}
+
+extension ConsoleActivity {
+    /// Reads the numbers. The second query reads only the lanes that have something to send.
+    init(_ database: Database, apple: [Figure], within reach: AppReach, now: Date) async throws {
+        let accepted = try await database.query(
+            """
+            select count(*) as n from (
+                select from broadcasts b where b.accepted_at > \(now.addingTimeInterval(-60)) and not b.scheduled
+                    and \(EventReach.covers(reach, broadcast: "b"))
+                limit \(Self.counted)) m
+            """)
+        let waiting = try await database.query(
+            """
+            select min(m.accepted_at) as at from (
+                select id from lanes where due_at is not null
+                union select lane from deliveries where state = 'sending' and leased_until is not null and tokens is null) w
+            cross join lateral (select * from lanes where id = w.id offset 0) l
+            cross join lateral (
+                select (select b.accepted_at from broadcasts b where b.id = d.broadcast_id) as accepted_at
+                from deliveries d where d.lane = l.id and d.settled_at is null and d.tokens is null order by d.id limit 1) m
+            where \(EventReach.covers(reach, lane: "l"))
+            """)
+        self.init(
+            messages: try accepted.first?.decode("n") ?? 0, oldestWaiting: try waiting.first?.decode("at"),
+            apple: apple)
+    }
 }

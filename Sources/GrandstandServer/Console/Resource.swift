@@ -60,7 +60,7 @@ struct Detail: Sendable {
     var commands: @Sendable (Visit) throws -> [Command] = { _ in [] }
 
     /// The name of the member that identifies the object.
-    var name: String { String(path.dropFirst(2)) }
+    var name: String { String(path.drop { $0 != ":" }.dropFirst()) }
 }
 
 /// A column of a list, or a fact of an object.
@@ -149,6 +149,8 @@ struct Action: Sendable {
     var flags: Set<String> = []
     /// Whether a page of its own asks first.
     var asks = false
+    /// The body that the form of this page begins with.
+    var initial: (@Sendable (Visit) async throws -> JSONValue)?
     /// The body of a call without an effect, and what the page that asks shows of its answer.
     var trial: (body: String, facts: [Field])?
     /// Whether the action cannot be undone, so that the key must be entered again.
@@ -166,7 +168,7 @@ struct Action: Sendable {
 
 extension Action {
     /// Whether it is an action on one object.
-    var isOnOne: Bool { path.hasPrefix("/:") }
+    var isOnOne: Bool { path.contains(":") }
     /// The shape of the operation's body.
     var shape: RequestShape? { patch.isEmpty ? OperationGuide(operation).shape : .object(patch, excluding: []) }
 }

@@ -69,7 +69,7 @@ extension ResourcePage {
     /// - Parameters:
     ///   - path: the address of the form.
     ///   - back: the page that contained the form.
-    init(_ problem: Problem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
+    init(_ problem: Problem, _ route: PageRoute.Form?, _ form: FormFields, path: String, back: String) {
         // If the record was changed after the page was made, the form would be refused again.
         let isOutdated = problem.status == 412 && ["etag", "version"].contains { form[$0] != nil }
         let left = ["token", "currentKey", "etag"] + (isOutdated ? ["version"] : [])
@@ -94,8 +94,8 @@ extension ResourcePage {
                 offerWords: [],
                 form: Form(
                     action: path, button: "Send again", version: form["etag"],
-                    groups: [FormGroup(legend: nil, inputs: inputs)], flags: [], asksForKey: route.irreversible,
-                    isPlain: false))
+                    groups: [FormGroup(legend: nil, inputs: inputs)], flags: [],
+                    asksForKey: route?.isIrreversible == true, isPlain: false))
         ]
     }
 

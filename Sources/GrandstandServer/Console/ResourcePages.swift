@@ -1,16 +1,15 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
 /// The pages and forms of a `Resource`. Each shows the answer of an operation of the API, or calls one.
-struct ResourcePages: PageGroup {
+struct ResourcePages {
     /// The object that a page shows.
     struct Shown: Sendable {
         /// `nil`: the page shows the list.
-        let object: JSONValue?
+        var object: JSONValue?
         var below: [JSONValue] = []
         var version: String?
         let visit: Visit
@@ -29,17 +28,15 @@ struct ResourcePages: PageGroup {
         let detail = resource.detail.flatMap { $0.hasPage ? $0 : nil }.map { detail in
             PageRoute(resource.path + detail.path, resource.scope) { try await show(detail, $0) }
         }
-        return asking + [list, detail].compactMap(\.self)
-    }
-
-    var actions: [ActionRoute] {
-        resource.actions.map { action in
+        let actions = resource.actions.map { action in
             // Of several scopes the operation needs one, and checks it itself.
             let scopes = action.operation.scopes ?? []
-            return ActionRoute(
-                resource.path + action.path, scopes.count == 1 ? scopes[0] : nil, irreversible: action.isIrreversible
+            return PageRoute(
+                resource.path + action.path, scopes.count == 1 ? scopes[0] : nil,
+                form: .init(isIrreversible: action.isIrreversible)
             ) { try await perform(action, $0) }
         }
+        return asking + [list, detail].compactMap(\.self) + actions
     }
 }
 
@@ -82,6 +79,8 @@ extension ResourcePages {
             let answer = try await visit.call(detail.operation)
             shown = Shown(object: answer.object, version: answer.version, visit: visit)
             facts = detail.facts.facts(answer.object, visit)
+        } else if let initial = action.initial {
+            shown.object = try await initial(visit)
         } else if let list = resource.list?(visit) {
             // Refuses an app that does not exist.
             _ = try await visit.call(list)
@@ -94,7 +93,9 @@ extension ResourcePages {
             facts += trial.facts.facts(try await visit.call(call).object, visit)
         }
         return .page(
-            ResourcePage(title: "\(action.label)?", links: links(visit), facts: facts, offers: [offer]))
+            ResourcePage(
+                title: action.label + (action.initial == nil ? "?" : ""), links: links(visit), facts: facts,
+                offers: [offer]))
     }
 
     /// The links of the list's page, and the link to this page.
@@ -158,8 +159,8 @@ extension ResourcePages {
 
 extension ResourcePages {
     /// Calls the action's operation with the body that the form expresses.
-    private func perform(_ action: Action, _ submission: Submission) async throws -> PageRoute.Answer {
-        let (visit, fields) = (submission.visit, submission.fields)
+    private func perform(_ action: Action, _ visit: Visit) async throws -> PageRoute.Answer {
+        let fields = visit.fields
         var call = PageCall(operation: action.operation, parameters: visit.parameters, query: action.query)
         // A form that was made from a version is refused if the object has another one.
         let version = fields["etag"] ?? fields["version"].map { "\"\($0)\"" }
@@ -183,7 +184,7 @@ extension ResourcePages {
                 clears: !action.patch.isEmpty, to: &json)
             call.body = json.bytes
         }
-        let answer = try await submission.call(call).object
+        let answer = try await visit.call(call).object
         if let secret = action.secret {
             return .page(
                 ResourcePage(
@@ -194,35 +195,17 @@ extension ResourcePages {
     }
 
     private func href(_ place: Action.Place, _ answer: JSONValue, _ visit: Visit) -> String {
-        let list = visit.fill(resource.path)
-        switch place {
-        case .list: return list
-        case .object: return visit.fill(resource.path + (resource.detail?.path ?? ""))
-        case .made: return "\(list)/\(PercentEncoding.encode(answer.text(resource.detail?.name ?? "id")))"
+        let detail = resource.path + (resource.detail?.path ?? "")
+        let name = resource.detail?.name ?? ""
+        return switch place {
+        case .list: visit.fill(resource.path)
+        case .object: visit.fill(detail)
+        case .made: visit.fill(detail, [name: answer.text(name)])
         }
     }
 }
 
-/// The answer of an operation.
-struct CallAnswer: Sendable {
-    /// An empty object if the answer has no body.
-    let object: JSONValue
-    /// The text of its `ETag`.
-    let version: String?
-
-    init(_ bytes: [UInt8] = [], version: String? = nil) throws {
-        object = try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes)
-        self.version = version
-    }
-}
-
 extension Visit {
-    /// - Throws: the problem that the API would answer with.
-    func call(_ call: PageCall) async throws -> CallAnswer {
-        let response = try await perform(call)
-        return try CallAnswer(await response.bytes(), version: response.headers[.eTag])
-    }
-
     /// Shows the object in this page's path.
     fileprivate func call(_ operation: Contract.Operation) async throws -> CallAnswer {
         try await call(PageCall(operation: operation, parameters: parameters))
@@ -245,11 +228,13 @@ extension Visit {
         operation.scopes?.isEmpty == true || operation.scopes?.contains(where: key.holds) == true
     }
 
-    /// A path of the console with the parameters of this page's path.
-    func fill(_ path: String) -> String {
+    /// A path of the console with these parameters, or else those of this page's path.
+    func fill(_ path: String, _ values: [String: String] = [:]) -> String {
         Console.path
             + path.split(separator: "/").map { part in
-                part.hasPrefix(":") ? "/" + PercentEncoding.encode(text(String(part.dropFirst()))) : "/" + part
+                guard part.hasPrefix(":") else { return "/" + part }
+                let name = String(part.dropFirst())
+                return "/" + PercentEncoding.encode(values[name] ?? text(name))
             }.joined()
     }
 }

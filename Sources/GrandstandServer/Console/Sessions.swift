@@ -1,5 +1,8 @@
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
+internal import Hummingbird
+internal import Postgres
 
 /// A browser that is signed in.
 struct SignedIn: Sendable {
@@ -7,16 +10,35 @@ struct SignedIn: Sendable {
     let session: SessionSecret
 }
 
-/// The sessions of signed-in browsers. Session and key are checked with every request.
+/// The sessions of signed-in browsers, in the table `console_sessions`, which all replicas share. The browser has a
+/// secret. The session's ID is the hash of the secret, so that a reader of the database cannot sign in. Session and key
+/// are checked with every request.
 struct Sessions: Sendable {
-    let store: ConsoleSessionStore
-    let keys: CachedKeyStore
+    let database: Database
+    let keys: KeyStore
     let now: @Sendable () -> Date
 
+    /// Seconds from sign-in until the session ends, even if it is used: one shift.
+    static let lifetime: TimeInterval = 43_200
+    /// Seconds without a request after which the session ends.
+    static let idleTime: TimeInterval = 7_200
+    /// Seconds between two records of its use.
+    private static let noteInterval: TimeInterval = 60
+
+    /// Stores a new session, and deletes sessions that are over.
     func begin(_ key: APIKey) async throws -> SignedIn {
         let secret = SessionSecret()
         let now = now()
-        try await store.begin(ConsoleSession(id: secret.id, key: key.id, startedAt: now, usedAt: now))
+        try await database.transaction { connection in
+            _ = try await connection.pipeline([
+                """
+                delete from console_sessions
+                where started_at < \(now.addingTimeInterval(-Self.lifetime))
+                    or used_at < \(now.addingTimeInterval(-Self.idleTime))
+                """,
+                "insert into console_sessions (id, key, started_at, used_at) values (\(secret.id), \(key.id), \(now), \(now))",
+            ])
+        }
         return SignedIn(key: key, session: secret)
     }
 
@@ -26,18 +48,23 @@ struct Sessions: Sendable {
     ///   `store-unavailable`.
     func signedIn(_ text: String, extendsSession: Bool) async throws -> SignedIn {
         let now = now()
-        guard let secret = SessionSecret(text), let session = try await store.session(secret.id) else {
-            throw Self.over("It was ended, or is older than the server remembers.")
-        }
-        guard !session.isOver(at: now) else {
+        guard let secret = SessionSecret(text),
+            let row = try await database.query(
+                "select key, started_at, used_at from console_sessions where id = \(secret.id)"
+            ).first
+        else { throw Self.over("It was ended, or is older than the server remembers.") }
+        let (startedAt, usedAt): (Date, Date) = (try row.decode("started_at"), try row.decode("used_at"))
+        guard now.timeIntervalSince(startedAt) < Self.lifetime, now.timeIntervalSince(usedAt) < Self.idleTime else {
             throw Self.over("A session ends after two hours without use, and after twelve hours in any case.")
         }
-        guard let key = try await keys.validKey(session.key) else {
+        guard let key = try await keys.validKey(try row.decode("key")) else {
             throw Self.over("Its key was revoked, was rotated without an overlap, or has expired.")
         }
         guard key.replacedBy == nil else { throw Self.over("Its key was rotated. \(Self.rotated)") }
-        if extendsSession, now.timeIntervalSince(session.usedAt) >= ConsoleSession.noteInterval {
-            try await store.used(session.id, at: now)
+        if extendsSession, now.timeIntervalSince(usedAt) >= Self.noteInterval {
+            // Another request may have recorded a later use meanwhile.
+            try await database.query(
+                "update console_sessions set used_at = \(now) where id = \(secret.id) and used_at < \(now)")
         }
         return SignedIn(key: key, session: secret)
     }
@@ -52,10 +79,137 @@ struct Sessions: Sendable {
     /// Ends the session, also for copies of the cookie.
     func end(_ text: String) async throws {
         guard let secret = SessionSecret(text) else { return }
-        try await store.end(secret.id)
+        try await database.query("delete from console_sessions where id = \(secret.id)")
     }
 
     private static func over(_ why: String) -> Problem {
         Problem(.unauthenticated, "This session is over. \(why)")
+    }
+}
+
+/// The secret of a browser's session: 256 random bits. The server stores only a hash of the secret, so a person who
+/// reads the database cannot authenticate data with it.
+struct SessionSecret: Sendable {
+    /// The text in the cookie: base64url.
+    let text: String
+    private let key: [UInt8]
+
+    /// Makes a new secret.
+    init() {
+        key = randomBytes(32)
+        text = Base64URL.text(key)
+    }
+
+    /// - Returns: `nil` for text that is not a secret.
+    init?(_ text: String) {
+        guard let bytes = Base64URL.bytes(text), bytes.count == 32 else { return nil }
+        self.text = text
+        key = bytes
+    }
+
+    /// The session's ID: the hash of the secret.
+    var id: [UInt8] { SHA256.hash(key) }
+
+    /// The purpose of the data that a tag authenticates. A tag for one purpose is not valid for another.
+    enum Purpose: String {
+        case form, notice
+    }
+
+    /// A tag of 32 bytes over `bytes`.
+    func tag(_ bytes: [UInt8], _ purpose: Purpose) -> [UInt8] {
+        SHA256.hmac(Array("grandstand \(purpose.rawValue)\n".utf8) + bytes, key: key)
+    }
+
+    /// Checks a tag in constant time.
+    func isTag(_ tag: some Sequence<UInt8>, of bytes: [UInt8], _ purpose: Purpose) -> Bool {
+        isEqualInConstantTime(Array(tag), self.tag(bytes, purpose))
+    }
+}
+
+/// The cookies of a browser that is signed in: the session's secret, and a notice for the next page.
+struct SessionCookie: Sendable {
+    static let name = "grandstand-session"
+    static let noticeName = "grandstand-notice"
+    /// The lifetime of the notice's cookie in seconds. It is short, because the notice is for the page that follows
+    /// immediately.
+    static let noticeLifetime = 60
+
+    /// Whether the server itself speaks HTTPS.
+    let isSecure: Bool
+
+    static func value(_ name: String, in request: Request) -> String? {
+        guard let value = request.cookies[name]?.value, !value.isEmpty else { return nil }
+        return value
+    }
+
+    /// A cookie; an empty value with the age 0 deletes it.
+    ///
+    /// Scripts cannot read it, other sites' pages do not send it, and browsers send it to the console only. If this
+    /// server or a proxy in front of it uses HTTPS, browsers never send it over plain HTTP.
+    func cookie(_ name: String, _ value: String, maxAge: Int, for request: Request) -> Cookie {
+        Cookie(
+            name: name, value: value, maxAge: maxAge, path: Console.path,
+            secure: isSecure || request.cameByHTTPS, httpOnly: true,
+            sameSite: .strict)
+    }
+}
+
+/// The token of a form. The token proves that the form is from a page of this session and not too old. The number in
+/// the token identifies the form, so that a form that is sent twice is recognised.
+struct FormToken: Sendable, Equatable {
+    /// 16 random bytes, different for every page.
+    let number: [UInt8]
+
+    /// Seconds for which a form can be sent: four hours, longer than a match.
+    static let lifetime: TimeInterval = 14_400
+
+    /// The result of reading a token.
+    enum Reading: Equatable {
+        case valid(FormToken)
+        case expired
+        /// The text is not a token of this session.
+        case foreign
+    }
+
+    /// The text of a new token.
+    static func text(for session: SessionSecret, now: Date) -> String {
+        let number = randomBytes(16)
+        let end = UInt64(max(0, now.timeIntervalSince1970 + lifetime))
+        let content = number + (0..<8).map { UInt8(truncatingIfNeeded: end >> (56 - 8 * $0)) }
+        return Base64URL.text(content + session.tag(content, .form))
+    }
+
+    static func read(_ text: String?, for session: SessionSecret, now: Date) -> Reading {
+        guard let bytes = text.flatMap({ Base64URL.bytes($0) }), bytes.count == 56 else { return .foreign }
+        let content = Array(bytes.prefix(24))
+        guard session.isTag(bytes.dropFirst(24), of: content, .form) else { return .foreign }
+        let end = content.dropFirst(16).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard TimeInterval(end) > now.timeIntervalSince1970 else { return .expired }
+        return .valid(FormToken(number: Array(content.prefix(16))))
+    }
+
+    /// The idempotency key of a form's action. The key stays the same if the form is sent again with the same fields.
+    /// With other fields, the key is different.
+    func idempotencyKey(_ path: String, _ fields: FormFields) -> String {
+        let content = fields.entries.filter { $0.name != "token" }.map { "\($0.name)=\($0.value)" }
+        return "console-"
+            + Base64URL.text(SHA256.hash(number + Array("\(path)\n\(content.joined(separator: "\n"))".utf8)))
+    }
+}
+
+/// One sentence for the next page, in a cookie. The sentence is authenticated, so that nobody else can make the console
+/// show a text.
+enum Notice {
+    static func value(_ text: String, for session: SessionSecret) -> String {
+        let bytes = Array(text.prefix(500).utf8)
+        return Base64URL.text(bytes) + "." + Base64URL.text(session.tag(bytes, .notice))
+    }
+
+    static func text(_ value: String, for session: SessionSecret) -> String? {
+        let parts = value.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let bytes = Base64URL.bytes(parts[0]), let tag = Base64URL.bytes(parts[1]),
+            session.isTag(tag, of: bytes, .notice)
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

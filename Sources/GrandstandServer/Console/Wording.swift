@@ -1,3 +1,7 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+
 /// Formats numbers and lists for people.
 enum Wording {
     /// `10,000`
@@ -43,4 +47,123 @@ enum Wording {
 
     /// An event's key, with the variant if there is one.
     static func event(_ key: String, _ variant: String) -> String { variant.isEmpty ? key : "\(key) (\(variant))" }
+}
+
+/// A time for people and machines, in UTC. The script `console.js` shows the time in the reader's zone, also within a
+/// sentence that contains `text`.
+struct Moment: Sendable, Equatable {
+    /// The time in RFC 3339 format.
+    let iso: String
+    /// `2026-11-21 20:45 UTC`, with seconds where they matter.
+    let text: String
+    /// Whether seconds matter.
+    let isExact: Bool
+
+    init(_ date: Date, exact: Bool = false) {
+        iso = RFC3339.text(date)
+        text = Self.readable(iso, exact)
+        isExact = exact
+    }
+
+    /// Takes a time in RFC 3339, as reports have it. Other text is shown unchanged.
+    init(iso: String) {
+        self.iso = iso
+        text = RFC3339.date(iso).map { Self.readable(RFC3339.text($0), false) } ?? iso
+        isExact = false
+    }
+
+    /// Seconds since 1970.
+    init(epoch: Int) { self.init(Date(timeIntervalSince1970: Double(epoch))) }
+
+    /// `2026-11-21`
+    var day: String { String(iso.prefix(10)) }
+
+    private static func readable(_ iso: String, _ exact: Bool) -> String {
+        let parts = iso.split(separator: "T", maxSplits: 1)
+        guard parts.count == 2 else { return iso }
+        return "\(parts[0]) \(parts[1].prefix(exact ? 8 : 5)) UTC"
+    }
+}
+
+/// JSON formatted for people, one member a line. Names, strings and numbers stay as they were written.
+enum ReadableJSON {
+    /// - Returns: the formatted JSON. Text that is not JSON is not formatted. Text longer than `maximumBytes` is cut.
+    static func text(_ bytes: [UInt8], maximumBytes: Int = 20_000) -> String {
+        guard let value = try? JSONValue(parsing: bytes, maximumValues: .max) else {
+            return escaped(String(decoding: bytes.prefix(maximumBytes), as: UTF8.self))
+        }
+        var text: [UInt8] = []
+        write(value, "", to: &text, upTo: maximumBytes)
+        let isCut = text.count > maximumBytes
+        return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
+    }
+
+    /// JSON in one line without white space. Text that is not JSON is unchanged.
+    static func line(_ bytes: [UInt8]) -> String {
+        let compact = (try? JSONValue(parsing: bytes, maximumValues: .max))?.compact ?? bytes
+        return escaped(String(decoding: compact.prefix(500), as: UTF8.self))
+    }
+
+    /// JSON text in which characters that are invisible or change the text's direction are escaped, for example as
+    /// `\u202e`. The JSON's meaning stays the same. If a form shows the escaped text, the browser sends the escaped
+    /// text back unchanged.
+    static func escaped(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return json }
+        var text = ""
+        for scalar in json.unicodeScalars where scalar != "\r" {
+            if HTMLText.isDeceptive(scalar), scalar.value <= 0xFFFF {
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func write(_ value: JSONValue, _ indent: String, to text: inout [UInt8], upTo limit: Int) {
+        guard text.count <= limit else { return }
+        let parts: [(name: String?, value: JSONValue)]
+        switch value.kind {
+        // An array of plain values stays on one line.
+        case .array(let elements)
+        where elements.contains(where: { $0.elements?.isEmpty == false || !$0.members.isEmpty }):
+            parts = elements.map { (nil, $0) }
+        case .object(let members) where !members.isEmpty: parts = members.map { ($0.name, $0.value) }
+        default:
+            text += value.source
+            return
+        }
+        let isArray = value.elements != nil
+        text += (isArray ? "[" : "{").utf8
+        for (place, part) in parts.enumerated() where text.count <= limit {
+            let name = part.name.map { "\(JSONText.quoted($0)): " } ?? ""
+            text += "\(place == 0 ? "" : ",")\n\(indent)  \(name)".utf8
+            write(part.value, indent + "  ", to: &text, upTo: limit)
+        }
+        text += "\n\(indent)\(isArray ? "]" : "}")".utf8
+    }
+}
+
+// Reads the API's answers.
+
+extension JSONValue {
+    static func text(_ text: String) -> JSONValue? { try? JSONValue(decoding: JSONText.quoted(text).utf8) }
+
+    /// The text of a member; empty if the member is absent.
+    func text(_ name: String) -> String { self[name]?.string ?? "" }
+
+    /// The time that a member contains; `nil` if the member is absent.
+    func moment(_ name: String) -> Moment? { self[name]?.string.map(Moment.init(iso:)) }
+
+    func texts(_ name: String) -> [String] { (self[name]?.elements ?? []).compactMap(\.string) }
+
+    func integer(_ name: String) -> Int { self[name]?.integer ?? 0 }
+
+    func flag(_ name: String) -> Bool {
+        guard case .bool(let value)? = self[name]?.kind else { return false }
+        return value
+    }
+
+    func items(_ name: String) -> [JSONValue] { self[name]?.elements ?? [] }
 }

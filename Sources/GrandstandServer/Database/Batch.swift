@@ -28,6 +28,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private let extraPlaceDelay: Duration
     private let limit: Int
     private let capacity: Int
+    private let leastRest: Duration
     private let restPerWork: Int
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
@@ -38,6 +39,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///   - extraPlaceDelay: how long the last batch must be under way before another batch begins beside it.
     ///   - limit: the maximum number of items in one batch.
     ///   - capacity: the maximum number of items that may wait; further items are refused.
+    ///   - leastRest: the shortest rest of a place after a batch, so that items that follow closely go together.
     ///   - restPerWork: after a batch, its place rests this many times as long as the batch took, at most a second, so
     ///     that expensive work takes a bounded share of the database.
     ///   - owner: the app of an item. With `owner`, apps take turns: an item does not wait behind ten thousand items of
@@ -47,8 +49,8 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///   - work: returns an output for each item, in order. After an error the items may be processed again, so what
     ///     `work` has made durable until then must stay as it is when it is repeated.
     init(
-        places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, capacity: Int = .max, restPerWork: Int = 0,
-        owner: (@Sendable (Item) -> BundleID)? = nil,
+        places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, capacity: Int = .max,
+        leastRest: Duration = .zero, restPerWork: Int = 0, owner: (@Sendable (Item) -> BundleID)? = nil,
         failsWholeBatch: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
@@ -56,6 +58,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         self.extraPlaceDelay = extraPlaceDelay
         self.limit = limit
         self.capacity = capacity
+        self.leastRest = leastRest
         self.restPerWork = restPerWork
         self.owner = owner
         self.failsWholeBatch = failsWholeBatch
@@ -146,7 +149,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     /// - Parameter began: when the batch began; `nil`: the batch failed. The place of a failed batch does not rest,
     ///   because the callers have already waited long for a database that does not answer.
     private func leave(_ began: ContinuousClock.Instant?) {
-        let rest = began.map { min(Self.longestRest, $0.duration(to: .now) * restPerWork) } ?? .zero
+        let rest = began.map { max(leastRest, min(Self.longestRest, $0.duration(to: .now) * restPerWork)) } ?? .zero
         guard rest > .zero else { return startNext() }
         Task.detached { [timeLimit = PostgresTimeLimit.current] in
             try? await Task.sleep(for: rest)

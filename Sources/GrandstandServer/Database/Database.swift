@@ -5,6 +5,7 @@ internal import Synchronization
 /// The pool as the stores use it. A database that cannot be reached becomes the problem `store-unavailable`.
 package struct Database: Sendable, PostgresQuerying {
     let pool: PostgresPool
+    private let share: PostgresShare?
     /// Identifies the database. All pools of one database have the same value. So if a task has joined a transaction
     /// (`joining`), its work through any of these pools joins that transaction.
     private let identity: ObjectIdentifier
@@ -24,10 +25,14 @@ package struct Database: Sendable, PostgresQuerying {
     }
 
     /// - Parameters:
-    ///   - other: an object for the same database with another pool.
+    ///   - share: the share of the pool's connections that this object uses; `nil`: it has no ceiling.
+    ///   - other: an object for the same database with another pool or share.
     ///   - counting: counts deliveries that got their final state; `nil`: as `other` does.
-    package init(_ pool: PostgresPool, sharing other: Database? = nil, counting: Counting? = nil) {
+    package init(
+        _ pool: PostgresPool, share: PostgresShare? = nil, sharing other: Database? = nil, counting: Counting? = nil
+    ) {
         self.pool = pool
+        self.share = share
         identity = other?.identity ?? ObjectIdentifier(pool)
         let nobody: Counting = { _ in }
         let others: Counting = if let other { other.counting } else { nobody }
@@ -38,14 +43,14 @@ package struct Database: Sendable, PostgresQuerying {
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
         try await translating {
             if let joined { return try await joined.query(query) }
-            return try await pool.query(query)
+            return try await pool.withConnection(of: share) { try await $0.query(query) }
         }
     }
 
     /// Runs several queries in one round trip, as one transaction. The same round trip commits it.
     @discardableResult
     func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
-        try await translating { try await pool.withConnection { try await $0.pipeline(queries) } }
+        try await translating { try await pool.withConnection(of: share) { try await $0.pipeline(queries) } }
     }
 
     /// Runs `body` in a transaction. The transaction commits when `body` returns and rolls back when `body` throws.
@@ -74,7 +79,7 @@ package struct Database: Sendable, PostgresQuerying {
             guard let joined else {
                 let result = try await Self.$notes.withValue(notes) {
                     var count = 0
-                    return try await pool.transaction(body) { work in
+                    return try await pool.transaction(of: share, body) { work in
                         let last = closing(work)
                         count = last.count
                         return last + notes.news.withLock(\.statements)
@@ -161,15 +166,17 @@ package struct Database: Sendable, PostgresQuerying {
         return try await Self.$current.withValue(joined) { try await body() }
     }
 
+    /// Runs `body` outside of the transaction that this task joined.
+    static func alone<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
+        try await $current.withValue(nil) { try await body() }
+    }
+
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             guard isLong, let timeLimit = PostgresTimeLimit.current else { return try await body() }
             return try await PostgresTimeLimit.$current.withValue(timeLimit.long) { try await body() }
-        } catch let error as PostgresError where error.meansContention {
-            throw Problem.contention
         } catch let error as PostgresError {
-            guard let problem = Problem.unavailable(error) else { throw error }
-            throw problem
+            throw Problem.unavailable(error) ?? error
         }
     }
 }
@@ -184,15 +191,18 @@ extension PostgresConfiguration {
     ///
     /// Servers that take no writes are refused: a standby, or a primary that was replaced.
     ///
-    /// - Parameter changes: is told when these sessions change the answers of lookups; `nil`: nobody is told.
+    /// - Parameters:
+    ///   - byKey: whether the statements of these sessions look up some hundred rows by key, as claims and settlements
+    ///     do. Then nested loops over indexes are right whatever the statistics say. Minutes before kick-off the
+    ///     statistics may still say that the table is empty: with a plan for an empty table, settling 100 messages took
+    ///     over 30 s. Pending rows are in memory, so random reads are cheap. `Outbox.planning` makes the same settings for
+    ///     a transaction.
+    ///   - changes: is told when these sessions change the answers of lookups; `nil`: nobody is told.
     package static func stores(
-        connectionString: String, connections: Int = 10, changes: LocalChanges? = nil
+        connectionString: String, connections: Int = 10, byKey: Bool = false, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
-        // This time is long enough to try one host that does not answer (3 s) and then the next host, but
-        // it is shorter than clients wait for an answer.
-        configuration.reachTimeout = .seconds(4)
         configuration.mustWrite = true
         configuration.sessionSettings = [
             "jit": "off", "enable_seqscan": "off",
@@ -201,29 +211,14 @@ extension PostgresConfiguration {
             // What was accepted survives a crash, whatever the settings of the role and the database are.
             "synchronous_commit": "on",
         ]
+        if byKey {
+            configuration.sessionSettings.merge(
+                ["enable_hashjoin": "off", "enable_mergejoin": "off", "random_page_cost": "1.1"]) { $1 }
+        }
         if let changes {
             configuration.notices = changes.notices
             configuration.sessionSettings.merge(LocalChanges.sessionSettings) { $1 }
         }
-        return configuration
-    }
-
-    /// The session settings of the outbox. Its statements look up some hundred rows by key, so nested loops over
-    /// indexes are right whatever the statistics say. Minutes before kick-off the statistics may still say that the
-    /// table is empty: with a plan for an empty table, settling 100 messages took over 30 s.
-    ///
-    /// The outbox has its own connections, so that many lookups do not delay a broadcast. The dispatcher has other
-    /// connections than the calls that accept broadcasts, so that many calls do not delay claims and the recording of
-    /// outcomes.
-    package static func outbox(
-        connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
-    ) -> PostgresConfiguration {
-        var configuration = stores(connectionString: connectionString, connections: connections, changes: changes)
-        for plan in ["enable_hashjoin", "enable_mergejoin"] {
-            configuration.sessionSettings[plan] = "off"
-        }
-        // Pending rows are in memory, so random reads are cheap.
-        configuration.sessionSettings["random_page_cost"] = "1.1"
         return configuration
     }
 }
@@ -235,41 +230,20 @@ extension Problem {
         .storeUnavailable,
         "Others changed the same data at the same time, so this request failed. A GET shows whether a part of it was done. Try again.",
         retryAfter: 1)
-}
 
-extension Problem {
     /// The problem for a caller when the database cannot do its work now; it tells the operator what to do. `nil`: the
     /// database does its work and refused this statement. Requests succeed again as soon as the database works.
     static func unavailable(_ error: PostgresError) -> Problem? {
+        if error.sqlState == .deadlockDetected || error.sqlState == .serializationFailure { return .contention }
         if let finding = DatabaseFinding(error) {
             let mayHaveChanged = error.kind == .timedOut || error.kind == .connectionLost
             return .unavailable(finding.trouble, isUnknown: mayHaveChanged)
         }
-        guard error.meansUnavailable else { return nil }
+        guard error.kind == .poolExhausted || error.kind == .poolClosed else { return nil }
         return Problem(
             .storeUnavailable,
             "All database connections of this process were in use, and none became free in time; nothing was changed. "
                 + "Try again. If this happens often, raise GRANDSTAND_DATABASE_CONNECTIONS or start another process.",
             retryAfter: 1)
     }
-}
-
-extension PostgresError {
-    /// Whether another transaction was the cause, so that a repetition may succeed at once.
-    var meansContention: Bool { sqlState == .deadlockDetected || sqlState == .serializationFailure }
-
-    /// Whether the database could not be reached, or could not do the work in time. `false`: for example, it refused
-    /// the statement.
-    var meansUnavailable: Bool {
-        switch kind {
-        case .connectionFailed, .connectionLost, .timedOut, .poolExhausted, .poolClosed: true
-        case .server: sqlState.map(Self.transientStates.contains) ?? false
-        case .cancelled, .decoding, .misuse: false
-        }
-    }
-
-    private static let transientStates: Set<PostgresSQLState> = [
-        .serializationFailure, .deadlockDetected, .adminShutdown, .crashShutdown, .cannotConnectNow,
-        .tooManyConnections, .readOnlySQLTransaction,
-    ]
 }

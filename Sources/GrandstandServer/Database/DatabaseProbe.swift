@@ -18,7 +18,7 @@ struct DatabaseProbe: Sendable {
     /// How the sessions of a probe are set up.
     static func configuration(connectionString: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration.stores(connectionString: connectionString, connections: 1)
-        configuration.queryTimeout = patience
+        (configuration.acquireTimeout, configuration.queryTimeout) = (patience, patience)
         configuration.sessionSettings["work_mem"] = "64kB"
         return configuration
     }
@@ -26,11 +26,7 @@ struct DatabaseProbe: Sendable {
     /// - Returns: `nil` if the database does its work.
     func finding() async -> DatabaseFinding? {
         do {
-            // The probe has its own time limit, not the caller's. If a statement is cancelled at this limit, the error
-            // says what the statement waited for.
-            return try await PostgresTimeLimit.$current.withValue(nil) {
-                try await pool.withConnection(within: Self.patience) { try await look($0) }
-            }
+            return try await pool.withConnection { try await look($0) }
         } catch let error as PostgresError {
             return DatabaseFinding(error)
         } catch {

@@ -9,10 +9,10 @@ package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration
 
 /// A database that this process has opened, with its cluster if it is the embedded one.
 package struct DatabaseSession: Sendable {
-    /// The pool of the kind of work `main`.
+    /// The pool `requests`.
     package let pool: PostgresPool
     private let opened: [PoolSizes.Pool: PostgresPool]
-    private let sizes: PoolSizes
+    let sizes: PoolSizes
     /// Reports a change that was made through these pools, if it affects answers to lookups.
     let changes: LocalChanges
     /// The database's connection string, for other users of the same database.
@@ -30,8 +30,8 @@ package struct DatabaseSession: Sendable {
         onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
         logger: Logger
     ) async throws -> DatabaseSession {
-        let session = try await connect(
-            source, sharing: sharing, sizes: sizes, onWait: onWait, onFailure: onFailure, logger: logger)
+        let session = DatabaseSession(
+            try await located(source, sharing: sharing, logger: logger), sizes, onWait, onFailure, logger: logger)
         do {
             try await session.requireUsable()
             if session.cluster != nil {
@@ -48,22 +48,27 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database with any schema, for `migrate`.
     package static func connect(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
-        onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
-        logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
     ) async throws -> DatabaseSession {
+        DatabaseSession(try await located(source, sharing: sharing, logger: logger), logger: logger)
+    }
+
+    private typealias Location = (url: String, cluster: PostgresCluster?)
+
+    /// Where the database is. The embedded one is started.
+    private static func located(
+        _ source: Configuration.DatabaseSource, sharing: Bool, logger: Logger
+    ) async throws -> Location {
         switch source {
-        case .url(let url):
-            return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
+        case .url(let url): return (url, nil)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
-                let url = try await cluster.start()
-                return DatabaseSession(url: url, cluster: cluster, sizes, onWait, onFailure, logger: logger)
+                return (try await cluster.start(), cluster)
             } catch {
                 await cluster.stop()
                 if sharing, (error as? PostgresClusterError)?.isHeld == true, let url = cluster.runningElsewhere() {
-                    return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
+                    return (url, nil)
                 }
                 throw StartError("\(error)")
             }
@@ -71,65 +76,45 @@ package struct DatabaseSession: Sendable {
     }
 
     private init(
-        url: String, cluster: PostgresCluster?, _ sizes: PoolSizes, _ onWait: PoolWaits,
-        _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
+        _ location: Location, _ sizes: PoolSizes = PoolSizes(), _ onWait: PoolWaits = { _ in nil },
+        _ onFailure: (@Sendable (PostgresError) -> Void)? = nil, logger: Logger
     ) {
+        (url, cluster) = location
         let changes = LocalChanges()
         let health = PostgresHealth()
         var opened: [PoolSizes.Pool: PostgresPool] = [:]
-        for pool in PoolSizes.Pool.allCases where sizes.home(of: pool) == pool {
-            var configuration: PostgresConfiguration =
-                switch pool {
-                case .main, .lookup: .stores(connectionString: url, changes: changes)
-                case .outbox, .bulk, .dispatch: .outbox(connectionString: url, changes: changes)
-                case .start, .device: .outbox(connectionString: url)
-                case .report: .stores(connectionString: url)
-                case .probe: DatabaseProbe.configuration(connectionString: url)
-                }
+        for pool in PoolSizes.Pool.allCases {
+            var configuration =
+                pool == .probe
+                ? DatabaseProbe.configuration(connectionString: url)
+                : PostgresConfiguration.stores(connectionString: url, byKey: pool == .work, changes: changes)
             configuration.maximumConnections = sizes[pool]
+            if pool == .requests { configuration.maximumShared = sizes.shared }
             configuration.onWait = onWait(pool.rawValue)
-            // The probe pool has neither callback nor health record: a check must find out the database's state itself,
-            // and it reports its result itself.
-            if pool != .probe {
-                configuration.onFailure = onFailure
-                configuration.health = health
-            }
+            // The answers to checks show that the database is not silent. A check reports its result itself.
+            configuration.health = health
+            if pool != .probe { configuration.onFailure = onFailure }
             opened[pool] = PostgresPool(configuration: configuration, logger: logger)
         }
-        // `main` always has its own pool.
-        pool = opened[.main]!
+        pool = opened[.requests]!
         self.opened = opened
         self.sizes = sizes
         self.changes = changes
-        self.url = url
-        self.cluster = cluster
     }
 
-    /// The connections for one kind of work. With few connections, several kinds share a pool.
-    subscript(kind: PoolSizes.Pool) -> PostgresPool { opened[sizes.home(of: kind)] ?? pool }
+    subscript(kind: PoolSizes.Pool) -> PostgresPool { opened[kind] ?? pool }
 
-    /// Every pool with its name in metrics. A shared pool has the name of its first use.
-    var pools: [(name: String, pool: PostgresPool)] {
-        PoolSizes.Pool.allCases.compactMap { kind in opened[kind].map { (kind.rawValue, $0) } }
-    }
+    /// Every pool with its name in metrics.
+    var pools: [(name: String, pool: PostgresPool)] { PoolSizes.Pool.allCases.map { ($0.rawValue, self[$0]) } }
 
     /// Reads the database's clock, on a connection that is already open.
     func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
-        // The reading is limited to the time that a request may wait, because a slower reading is useless.
-        try await PostgresTimeLimit.$current.withValue(.request()) {
-            try await pool.withConnection { connection in
-                try await own.sample { try await Self.now(on: connection) }
-            }
-        }
+        try await pool.withConnection { connection in try await own.sample { try await Self.now(on: connection) } }
     }
 
     /// The database's time. For commands.
     package func now() async throws -> Date {
-        do {
-            return try await Self.now(on: pool)
-        } catch {
-            throw Self.explain(error)
-        }
+        try await Self.explaining { try await Self.now(on: pool) }
     }
 
     private static func now(on database: some PostgresQuerying) async throws -> Date {
@@ -144,14 +129,10 @@ package struct DatabaseSession: Sendable {
         logger: Logger
     ) async throws -> DatabaseClock {
         let clock = DatabaseClock(wall: wall, look: { try await self.time($0) }, onLead: onLead, logger: logger)
-        do {
-            // The first reading takes longer, because it also fills the connection's caches. Only the shortest reading
-            // counts.
-            for _ in 0..<3 { try await clock.measure() }
-            return clock
-        } catch {
-            throw Self.explain(error)
-        }
+        // The first reading takes longer, because it also fills the connection's caches. Only the shortest reading
+        // counts.
+        try await Self.explaining { for _ in 0..<3 { try await clock.measure() } }
+        return clock
     }
 
     /// The API keys in the database.
@@ -162,11 +143,9 @@ package struct DatabaseSession: Sendable {
     /// - Parameter waiting: called when a migration waits for a lock, with a description of the session that may hold
     ///   it.
     package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
-        do {
+        try await Self.explaining {
             try await requireUsable()
             return try await Migrator(pool, waiting: waiting).migrate()
-        } catch {
-            throw Self.explain(error)
         }
     }
 
@@ -190,13 +169,12 @@ package struct DatabaseSession: Sendable {
     ///
     /// - Throws: `StartError`, also if the database does not answer.
     func requireUsable() async throws {
-        do {
+        let isShared = try await Self.explaining {
             // This also waits for a PostgreSQL server that is still starting.
-            try Self.require(version: try await pool.withConnection(within: pool.timeLimit) { $0.serverVersion })
-            guard cluster == nil, try await pool.sharesSessions() else { return }
-        } catch {
-            throw Self.explain(error)
+            try Self.require(version: try await pool.withConnection { $0.serverVersion })
+            return cluster == nil ? try await pool.sharesSessions() : false
         }
+        guard isShared else { return }
         throw StartError(
             "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
                 + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
@@ -222,14 +200,14 @@ package struct DatabaseSession: Sendable {
         }
     }
 
+    private static func explaining<Value>(_ body: () async throws -> Value) async throws(StartError) -> Value {
+        do { return try await body() } catch { throw explain(error) }
+    }
+
     private static func explain(_ error: any Error) -> StartError {
-        switch error {
-        case let error as StartError: error
-        case let error as MigrationRefusal: StartError("\(error)")
-        case let error as PostgresError where DatabaseFinding(error) != nil:
-            StartError("the database cannot be used: \(error). \(DatabaseFinding(error)?.detail ?? "")")
-        case let error as PostgresError: StartError("the database cannot be used: \(error)")
-        default: StartError("the database cannot be used: \(error)")
-        }
+        if let error = error as? StartError { return error }
+        if let error = error as? MigrationRefusal { return StartError("\(error)") }
+        let finding = (error as? PostgresError).flatMap { DatabaseFinding($0) }
+        return StartError("the database cannot be used: \(error)\(finding.map { ". \($0.detail)" } ?? "")")
     }
 }

@@ -2,23 +2,24 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
 
-/// The database with a pool for each kind of work, so that one kind does not wait for another.
+/// The database as each kind of work uses it, so that one kind does not wait for another.
 struct Databases: Sendable {
-    let main: Database
-    private var others: [PoolSizes.Pool: Database] = [:]
+    let requests, bulk, devices, reports: Database
+    let work, starts: Database
+    let lookups: Database
 
-    init(_ session: DatabaseSession, counting: @escaping Counting) {
-        let main = Database(session.pool, counting: counting)
-        self.main = main
-        for kind in PoolSizes.Pool.allCases where kind != .main {
-            others[kind] = Database(session[kind], sharing: main)
+    /// - Parameters:
+    ///   - requests: the database with the pool `requests`.
+    ///   - session: has the other pools; `nil`: all work uses `requests`.
+    init(_ requests: Database, _ session: DatabaseSession? = nil) {
+        func part(_ pool: PoolSizes.Pool, _ share: PoolSizes.Share? = nil) -> Database {
+            guard let session else { return requests }
+            return Database(session[pool], share: share.map { session.sizes[$0] }, sharing: requests)
         }
+        self.requests = requests
+        (bulk, devices, reports) = (part(.requests, .bulk), part(.requests, .devices), part(.requests, .reports))
+        (work, starts, lookups) = (part(.work), part(.work, .starts), part(.lookups))
     }
-
-    /// Uses one pool for all kinds of work.
-    init(_ database: Database) { main = database }
-
-    subscript(kind: PoolSizes.Pool) -> Database { others[kind] ?? main }
 }
 
 /// The stores that requests use.
@@ -35,32 +36,26 @@ struct Stores: Sendable {
     let reconciliations: ReconciliationStore
     let installations: InstallationStore
     let auditLog: AuditLog
-    let quotaHistory: QuotaHistoryStore
     let idempotency: IdempotencyStore
 
-    /// - Parameter signals: wakes the loops of this process right after a commit; `nil`: they are woken by NOTIFY only.
-    init(_ databases: Databases, _ configuration: Configuration, signals: WakeSignals? = nil, logger: Logger) {
-        main = databases.main
+    init(_ databases: Databases, _ configuration: Configuration, wakeUps: WakeUps) {
+        main = databases.requests
         let longWork = main.forLongWork
         apps = AppStore(longWork)
         contentTypes = ContentStore(database: longWork)
         channels = ChannelStore(main)
         events = EventStore(main)
         lookups = LookupStore(database: main)
-        starts = StartStore(databases[.bulk], dispatch: databases[.start], reports: databases[.report])
+        starts = StartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
         outbox = Outbox(
-            databases[.outbox], bulk: databases[.bulk], dispatch: databases[.dispatch], signals: signals,
-            outages: OutageLog(
-                "the server's tasks could not be told of new work; they find it at their next look", logger),
+            main, bulk: databases.bulk, dispatch: databases.work, wakeUps: wakeUps,
             alertFreshness: configuration.alertFreshness)
         reconciliations = ReconciliationStore(longWork)
         installations = InstallationStore(
-            databases[.device], reading: longWork,
+            databases.devices, reading: longWork,
             mostNew: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
-            outages: OutageLog(
-                "the server's tasks for starts could not be told of new work; they find it at their next look", logger))
+            wakeUps: wakeUps)
         auditLog = AuditLog(database: main)
-        quotaHistory = QuotaHistoryStore(database: main)
-        idempotency = IdempotencyStore(database: databases[.bulk])
+        idempotency = IdempotencyStore(database: databases.bulk)
     }
 }

@@ -1,15 +1,16 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 
 /// The topics of wake-ups.
 enum WakeTopic: String, Sendable, Hashable, CaseIterable {
-    /// Lanes of channels in the development environment may have deliveries that are due.
+    /// Channels of the development environment may have deliveries that are due.
     case developmentLanes = "grandstand_lanes_development"
-    /// Lanes of channels in the production environment may have deliveries that are due.
+    /// Channels of the production environment may have deliveries that are due.
     case productionLanes = "grandstand_lanes_production"
-    /// Lanes of crowds in the development environment may have deliveries that are due.
+    /// Tokens of the development environment may have deliveries that are due.
     case developmentCrowds = "grandstand_crowds_development"
-    /// Lanes of crowds in the production environment may have deliveries that are due.
+    /// Tokens of the production environment may have deliveries that are due.
     case productionCrowds = "grandstand_crowds_production"
     /// Starts of events have work to do.
     case starts = "grandstand_starts"
@@ -36,6 +37,8 @@ enum WakeTopic: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Lane {
-    /// The topic of the loop that sends the lane's messages.
-    var topic: WakeTopic { kind.isCrowd ? .crowds(audience.environment) : .lanes(audience.environment) }
+    /// The topics of the loops that send the lane's messages.
+    var topics: [WakeTopic] {
+        [.lanes(audience.environment)] + (queue(.tokens).isEmpty ? [] : [.crowds(audience.environment)])
+    }
 }

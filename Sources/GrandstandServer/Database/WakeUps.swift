@@ -1,10 +1,11 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import Logging
 internal import Postgres
 internal import Synchronization
 
-/// Wakes the loops after a commit: those of this process at once, and those of other processes by NOTIFY, never with more
-/// than one statement at a time. Topics that come while a statement is in progress go with the next statement.
+/// Wakes loops when the database has work for them: those of this process at once, and those of other processes by NOTIFY,
+/// with one LISTEN connection for all loops. A wake-up does not say which work: loops read the state again.
 ///
 /// The NOTIFY is not in the transaction that commits the work. There, NOTIFY would hold a database-wide lock until the
 /// commit is on disk, so commits could not share a flush. With NOTIFY in the transaction, 16 connections made 1,200
@@ -12,22 +13,55 @@ internal import Synchronization
 /// polling.
 final class WakeUps: Sendable {
     private struct State {
+        var subscribers: [WakeTopic: [AsyncStream<Void>.Continuation]] = [:]
+        /// What the next NOTIFY says.
         var topics: Set<WakeTopic> = []
         var isSending = false
     }
 
+    /// The payload of this process's own notifications. Its loops are already awake, so they ignore them.
+    private let id = UUID().uuidString
     private let database: Database
-    private let signals: WakeSignals?
     private let outages: OutageLog?
     private let state = Mutex(State())
 
-    init(_ database: Database, signals: WakeSignals? = nil, outages: OutageLog?) {
+    /// - Parameter logger: is told when other processes cannot be woken; `nil`: nobody is.
+    init(_ database: Database, logger: Logger? = nil) {
         self.database = database
-        self.signals = signals
-        self.outages = outages
+        outages = logger.map {
+            OutageLog("the server's tasks could not be told of new work; they find it at their next look", $0)
+        }
     }
 
-    /// Wakes the loops that wait for these topics, soon.
+    /// Yields whenever there may be new work of a topic, also after a time in which notifications may have been lost.
+    func wakes(_ topics: WakeTopic...) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { for topic in topics { $0.subscribers[topic, default: []].append(continuation) } }
+        return stream
+    }
+
+    /// Listens until cancelled. After every reconnect all topics are woken, because notifications from the time without
+    /// a connection are lost.
+    func run() async {
+        for await element in database.pool.notifications(on: WakeTopic.allCases.map(\.rawValue)) {
+            switch element {
+            case .listening: wake(Set(WakeTopic.allCases))
+            case .notification(let channel, let sender) where sender != id:
+                if let topic = WakeTopic(rawValue: channel) { wake([topic]) }
+            case .notification: break
+            }
+        }
+    }
+
+    /// Wakes the loops of this process.
+    func wake(_ topics: Set<WakeTopic>) {
+        for continuation in state.withLock({ state in topics.flatMap { state.subscribers[$0] ?? [] } }) {
+            continuation.yield()
+        }
+    }
+
+    /// Wakes the loops that wait for these topics, soon. Topics that come while a NOTIFY is in progress go with the next
+    /// one.
     func send(_ topics: Set<WakeTopic>) {
         guard !topics.isEmpty else { return }
         wake(topics)
@@ -38,11 +72,6 @@ final class WakeUps: Sendable {
         }
         guard starts else { return }
         Task { await sendAll() }
-    }
-
-    /// Wakes the loops of this process.
-    func wake(_ topics: Set<WakeTopic>) {
-        for topic in topics { signals?.wake(topic) }
     }
 
     private func sendAll() async {
@@ -65,11 +94,10 @@ final class WakeUps: Sendable {
         }
     }
 
-    /// Wakes the loops of the other processes. This process ignores its own NOTIFY. The commit does not wait for the disk,
-    /// because commits of work would wait behind it.
+    /// The commit does not wait for the disk, because commits of work would wait behind it.
     private func notify(_ topics: Set<WakeTopic>) -> PostgresQuery {
         """
-        select pg_notify(topic, \(signals?.id.uuidString ?? "")) from unnest(\(topics.map(\.rawValue).sorted())) as t(topic),
+        select pg_notify(topic, \(id)) from unnest(\(topics.map(\.rawValue).sorted())) as t(topic),
             set_config('synchronous_commit', 'off', true)
         """
     }

@@ -65,7 +65,8 @@ struct ActivityReportTransaction: Sendable {
 
     /// - Parameter some: reports of different installations.
     private func reportOnce(_ some: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
-        let lines = try zip(some, try await database.query(Self.known(some))).map { report, row in
+        let known = try await database.pipeline([Outbox.planning(rows: 1), Self.known(some)])[1]
+        let lines = try zip(some, known).map { report, row in
             do { return Result<Line, Problem>.success(try Line(report, row)) } catch let problem as Problem {
                 return .failure(problem)
             }

@@ -3,35 +3,33 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Members that joined their crowd with a new token. They get the newest content separately if no message of the crowd
-/// reaches them.
+/// New tokens. They get the newest content separately if no message of their audience reaches them.
 enum CrowdJoins {
     /// Seconds after an `end` in which a phone may still show an activity that did not get the `end`. No activity is
     /// active longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
     /// The shortest time between two separate pushes of the newest content to an activity whose token changes.
     static let rest: PostgresQuery = "interval '30 s'"
-    /// Seconds until the newest content is sent again to a member that did not get it.
+    /// Seconds until the newest content is sent again to a token that did not get it.
     static let pause: TimeInterval = 5
 
     // MARK: Coming
 
-    /// Lets the activities that belong to a crowd get its newest content; the crowd is made if it does not exist.
+    /// Lets activities get the newest content.
     ///
     /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens came or changed. Their rows are
     ///   locked.
     static func queue(_ activities: PostgresQuery, now: Date) -> [PostgresQuery] {
         [
-            CrowdRows.make(for: activities, now: now),
             """
-            update activities a set has = -1, tries = 0, due_at = case when exists (
-                    select from lanes where crowd_event = a.event_key and crowd_app = a.app
-                        and crowd_variant = a.variant) then greatest(a.joins_at, \(now)) end
+            update activities a set has = -1, tries = 0, due_at = greatest(a.joins_at, \(now))
             where a.id = any(\(activities)) and a.in_crowd
             """,
             """
             select pg_notify('grandstand_crowds_' || ae.environment, '') from app_environments ae
-            where ae.id = any(array(select n.app from \(CrowdRows.activities(activities)) n where n.in_crowd))
+            where ae.id = any(array(
+                -- By their IDs only: a plan that was made for an empty table could use another index.
+                select n.app from (select * from activities where id = any(\(activities)) offset 0) n where n.in_crowd))
             """,
         ]
     }
@@ -54,8 +52,8 @@ enum CrowdJoins {
 
     // MARK: Claims
 
-    /// The crowds that have members with a time at which they are due. The query needs as many index probes as there are
-    /// such crowds.
+    /// The variants of events that have tokens with a time at which they are due. The query needs as many index probes as
+    /// there are such variants.
     static let waiting: PostgresQuery = """
         waiting as (
             (select app, event_key, variant from activities where in_crowd and due_at is not null
@@ -68,46 +66,35 @@ enum CrowdJoins {
         )
         """
 
-    /// When the first member of each crowd of `waiting` is due, and the crowd's lane.
+    /// When the first token of each variant of `waiting` is due, and the lane whose messages go to it.
     static let heads: PostgresQuery = """
         waiting w
         cross join lateral (
             select due_at from activities where app = w.app and event_key = w.event_key and variant = w.variant
                 and in_crowd and due_at is not null order by due_at limit 1) j
+        cross join lateral (select bundle_id, environment from app_environments where id = w.app offset 0) p
+        cross join lateral (\(AudienceColumns.ofTokens(of: "w.event_key", in: "p", variant: "w.variant"))) u
         cross join lateral (
-            select id, environment, bundle_id, leased_until from lanes
-            where crowd_event = w.event_key and crowd_app = w.app and crowd_variant = w.variant offset 0) l
+            select id, environment, bundle_id, tokens_leased_until from lanes where id = u.lane offset 0) l
         """
 
-    /// Locks lanes that have members due and that nobody has leased. Lanes that another transaction has locked are
-    /// skipped.
+    /// Locks lanes that are due, or that have tokens due, and that nobody has leased. Lanes that another transaction has
+    /// locked are skipped.
     static func lock(_ claim: LaneClaim, avoiding: [BundleID]) -> PostgresQuery {
         """
         with recursive \(waiting)
         select id from lanes where id = any(array(
-            select l.id from \(heads)
+            (select id from lanes where environment = \(claim.environment.rawValue)::environment
+                and tokens_due_at <= \(claim.at) and bundle_id <> all(\(avoiding.map(\.rawValue)))
+            order by rank, tokens_due_at limit \(claim.limit))
+            union
+            (select l.id from \(heads)
             where j.due_at <= \(claim.at) and l.environment = \(claim.environment.rawValue)::environment
-                and coalesce(l.leased_until <= \(claim.at), true)
+                and coalesce(l.tokens_leased_until <= \(claim.at), true)
                 and l.bundle_id <> all(\(avoiding.map(\.rawValue)))
-            order by j.due_at limit \(claim.limit)))
-            and coalesce(leased_until <= \(claim.at), true)
+            order by j.due_at limit \(claim.limit))))
+            and coalesce(tokens_leased_until <= \(claim.at), true)
         order by id for no key update skip locked
         """
-    }
-
-    /// The leads of crowds' lanes (`Lane.lead`). A lane whose audience was removed has none.
-    static func leads(of lanes: [Int], on connection: PostgresConnection) async throws -> [Int: Int] {
-        var leads: [Int: Int] = [:]
-        for row in try await connection.query(
-            """
-            select r.lane, s.lane as lead from unnest(\(lanes)) r(lane)
-            cross join lateral (select event_key, audience_lane from audience_lanes where lane = r.lane offset 0) v
-            cross join lateral (select lane from audience_lanes
-                where event_key = v.event_key and audience_lane = v.audience_lane and is_lead offset 0) s
-            """)
-        {
-            leads[try row.decode("lane")] = try row.decode("lead")
-        }
-        return leads
     }
 }

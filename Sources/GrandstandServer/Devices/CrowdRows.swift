@@ -1,87 +1,121 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// A crowd's members as the tables `lanes` and `activities` have them.
+/// The tokens of an audience, as the view `crowds` and the table `activities` have them.
 enum CrowdRows {
-    /// The members of a lane's crowd: `a` are their activities.
+    /// The tokens that a lane's messages go to: `a` are their activities.
     ///
     /// - Parameter lane: an expression of `bigint`.
-    static func crowd(_ lane: PostgresQuery) -> PostgresQuery {
+    static func tokens(of lane: PostgresQuery) -> PostgresQuery {
         """
-        lanes c join activities a on a.app = c.crowd_app and a.event_key = c.crowd_event
-            and a.variant = c.crowd_variant and a.in_crowd
-        where c.id = \(lane)
+        crowds c join activities a on a.app = c.app and a.event_key = c.event_key and a.variant = c.variant and a.in_crowd
+        where c.lane = \(lane)
         """
     }
 
+    /// Whether a lane's messages go to any token.
+    static func hasTokens(_ lane: PostgresQuery) -> PostgresQuery { "exists (select from crowds where lane = \(lane))" }
+
     // MARK: A message
 
-    /// Begins a message: all members get it, also those that wait, for example after the message before.
+    /// Begins a message: all tokens get it, also those that wait, for example after the message before.
     ///
     /// - Returns: their number.
     static func begin(_ lane: Int, on connection: PostgresConnection) async throws -> Int {
         try await connection.pipeline([
-            wait(lane, where: "a.due_at is not null"), "select count(*) as n from \(crowd("\(lane)"))",
+            wait(lane, where: "a.due_at is not null"), "select count(*) as n from \(tokens(of: "\(lane)"))",
         ])[1].first?.decode("n") ?? 0
     }
 
-    /// The members of a message's next shard: first those that were not tried yet, then those that are due again.
-    /// Members that want few pushes and had one a short time ago wait, unless the message has an alert (`rings`).
+    /// The tokens of a message's next shard: first those that were not tried yet, then those that are due again. Tokens
+    /// that want few pushes and had one a short time ago wait, unless the message has an alert.
+    ///
+    /// A token that may have had the alert gets the same push again, which does not ring twice because its timestamp is
+    /// the same. If the alert goes with other content now, the token gets the newest content without the alert.
     static func shard(
-        of delivery: Int, rings: Bool, on lane: Int, size: Int, at now: Date, on connection: PostgresConnection
+        of message: LaneMessage, _ delivery: Int, on lane: Int, size: Int, at now: Date,
+        on connection: PostgresConnection
     ) async throws -> [CrowdShard.Member] {
+        let rings = message.alerting
+        let isNew: PostgresQuery = rings && message.contentOf != nil ? "rang < \(delivery)" : "true"
+        if rings, message.contentOf != nil {
+            try await connection.query(
+                wait(lane, where: "a.has < \(delivery) and a.rang = \(delivery)", having: "\(delivery)"))
+        }
         let rows = try await connection.query(
             """
             select \(memberColumns), coalesce(not \(rings) and not a.frequent and a.rests_until > \(now), false) as rests
-            from \(untried(delivery, on: lane, limit: size)) order by a.has, a.id
+            from \(untried(delivery, on: lane, where: isNew, limit: size)) order by a.has, a.id limit \(size)
             """)
         guard !rows.isEmpty else {
-            return try await members(
-                "a.has < \(delivery) and a.due_at <= \(now)", of: lane, size: size, on: connection)
+            let due = try await members(
+                "a.has < \(delivery) and a.due_at <= \(now) and \(isNew)", of: lane, size: size, on: connection)
+            return rings ? try await ring(delivery, due, on: connection) : due
         }
         let resting: [Int] = try rows.filter { try $0.decode(Bool.self, "rests") }.map { try $0.decode("id") }
         if !resting.isEmpty {
             try await connection.query(wait(lane, until: "rests_until", where: "a.id = any(\(resting))"))
         }
-        return try rows.filter { try !$0.decode(Bool.self, "rests") }.compactMap(member)
+        let awake = try rows.filter { try !$0.decode(Bool.self, "rests") }.compactMap(member)
+        return rings ? try await ring(delivery, awake, on: connection) : awake
     }
 
-    /// The members that do not have a message yet, and when the first of those that wait is due.
+    /// Records, before an alert is sent, that it may ring on the phones of these tokens.
+    ///
+    /// - Returns: the tokens whose rows no other transaction has locked. The others get the alert later.
+    private static func ring(
+        _ delivery: Int, _ members: [CrowdShard.Member], on connection: PostgresConnection
+    ) async throws -> [CrowdShard.Member] {
+        let ids = Set(
+            try await connection.query(
+                """
+                update activities set rang = \(delivery) where id = any(array(
+                    select id from activities where id = any(\(members.map(\.activity))) order by id
+                    for no key update skip locked))
+                returning id
+                """
+            ).map { try $0.decode(Int.self, "id") })
+        return members.filter { ids.contains($0.activity) }
+    }
+
+    /// The tokens that do not have a message yet, and when the first of those that wait is due.
     static func rest(
         of delivery: Int, on lane: Int, on connection: PostgresConnection
-    ) async throws -> (rest: FanOut.Rest, due: Date?) {
+    ) async throws -> (rest: TokenProgress, due: Date?) {
         let open = try await connection.query("select from \(untried(delivery, on: lane, limit: 1))")
-        guard open.isEmpty else { return (FanOut.Rest(), nil) }
+        var rest = TokenProgress()
+        guard open.isEmpty else { return (rest, nil) }
         let row = try await connection.query(
             """
             select count(*) as waiting, count(*) filter (where a.tries = 0) as resting, min(a.due_at) as due
-            from \(crowd("\(lane)")) and a.has < \(delivery) and a.due_at is not null
+            from \(tokens(of: "\(lane)")) and a.has < \(delivery) and a.due_at is not null
             """)[0]
-        return (
-            FanOut.Rest(isSwept: true, waiting: try row.decode("waiting"), resting: try row.decode("resting")),
-            try row.decode("due")
-        )
+        (rest.isSwept, rest.waiting, rest.resting) = (true, try row.decode("waiting"), try row.decode("resting"))
+        return (rest, try row.decode("due"))
     }
 
-    /// Members `a` of a lane that lack a message and wait for nothing. The subquery is read in the order of its index up
-    /// to the limit, whatever the number of members.
-    private static func untried(_ delivery: Int, on lane: Int, limit: Int) -> PostgresQuery {
+    /// Tokens `a` of a lane that lack a message and wait for nothing. The subquery is read in the order of its index up
+    /// to the limit, whatever the number of tokens.
+    private static func untried(
+        _ delivery: Int, on lane: Int, where condition: PostgresQuery = "true", limit: Int
+    ) -> PostgresQuery {
         """
-        lanes c cross join lateral (
-            select id, update_token, frequent, tries, rests_until, has from activities
-            where app = c.crowd_app and event_key = c.crowd_event and variant = c.crowd_variant and in_crowd
-                and has < \(delivery) and due_at is null order by has, id limit \(limit)) a
-        where c.id = \(lane)
+        crowds c cross join lateral (
+            select id, update_token, frequent, tries, rang, rests_until, has from activities
+            where app = c.app and event_key = c.event_key and variant = c.variant and in_crowd
+                and has < \(delivery) and due_at is null and \(condition) order by has, id limit \(limit)) a
+        where c.lane = \(lane)
         """
     }
 
     // MARK: Members
 
-    private static let memberColumns: PostgresQuery = "a.id, a.update_token, a.frequent, a.tries"
+    private static let memberColumns: PostgresQuery = "a.id, a.update_token, a.frequent, a.tries, a.rang"
 
-    /// Members that are due, those first that have waited longest.
+    /// Tokens that are due, those first that have waited longest.
     ///
     /// - Parameter condition: a condition on rows `a`.
     static func members(
@@ -89,7 +123,7 @@ enum CrowdRows {
     ) async throws -> [CrowdShard.Member] {
         try await connection.query(
             """
-            select \(memberColumns) from \(crowd("\(lane)")) and a.due_at is not null and \(condition)
+            select \(memberColumns) from \(tokens(of: "\(lane)")) and a.due_at is not null and \(condition)
             order by a.due_at, a.id limit \(size)
             """
         ).compactMap(member)
@@ -101,25 +135,28 @@ enum CrowdRows {
         else { return nil }
         return CrowdShard.Member(
             activity: try row.decode("id"), token: token, wantsFew: try !row.decode(Bool.self, "frequent"),
-            attempts: try row.decode("tries"))
+            attempts: try row.decode("tries"), rang: try row.decode("rang"))
     }
 
-    /// Lets members wait. Reports lock activities before lanes. So rows that are locked are skipped, not waited for,
-    /// because the caller has locked the lane: a report sets these columns itself.
+    /// Lets tokens wait. Settlements lock activities before lanes. So rows that are locked are skipped, not waited for,
+    /// because the caller has locked the lane.
     ///
     /// - Parameters:
     ///   - time: an expression for when they are due; null: they wait for nothing but the next message.
     ///   - condition: a condition on rows `a`.
+    ///   - has: an expression for the message that they count as having.
     static func wait(
-        _ lane: Int, until time: PostgresQuery = "null", where condition: PostgresQuery
+        _ lane: Int, until time: PostgresQuery = "null", where condition: PostgresQuery,
+        having has: PostgresQuery = "has"
     ) -> PostgresQuery {
         """
-        update activities set due_at = \(time), tries = 0 where id = any(array(
-            select a.id from \(crowd("\(lane)")) and \(condition) for no key update of a skip locked))
+        update activities set due_at = \(time), tries = 0, has = \(has) where id = any(array(
+            select a.id from \(tokens(of: "\(lane)")) and \(condition) for no key update of a skip locked))
         """
     }
 
-    /// Records what members got, and when they are due again, unless they have another token by now.
+    /// Records what activities got, and when they are due again, unless they have another token by now. An alert that
+    /// APNs did not process did not ring.
     ///
     /// - Parameter delivery: the message; `nil`: the newest content, separately.
     static func given(
@@ -135,126 +172,13 @@ enum CrowdRows {
         let members = outcomes.map(\.member)
         return """
             update activities a set has = case when r.due_at is null then greatest(a.has, \(delivery ?? 0)) else a.has end,
-                due_at = r.due_at, tries = r.tries, rests_until = coalesce(r.rests_until, a.rests_until)
+                due_at = r.due_at, tries = r.tries, rests_until = coalesce(r.rests_until, a.rests_until),
+                rang = coalesce(r.rang, a.rang)
             from unnest(\(members.map(\.activity)), \(members.map(\.token.hex)), \(again.map { $0?.at }),
                 \(again.map { $0.map { max(delivery == nil ? 0 : 1, $0.attempts) } ?? 0 }),
-                \(outcomes.map { $0.restsUntil(rest) })) as r(id, token, due_at, tries, rests_until)
+                \(outcomes.map { $0.restsUntil(rest) }), \(outcomes.map(\.rang)))
+                as r(id, token, due_at, tries, rests_until, rang)
             where a.id = r.id and a.id = any(\(members.map(\.activity))) and a.update_token = decode(r.token, 'hex')
             """
-    }
-
-    // MARK: Coming and going
-
-    /// Makes the lanes of crowds that do not exist yet, beside their audiences' lanes. A new lane copies three things
-    /// from its audience's lane: the newest content, the end, and the last timestamp, so that timestamps keep rising on
-    /// every device.
-    ///
-    /// Events are locked as an acceptance locks them. So a broadcast that is accepted meanwhile is already the newest
-    /// content here, or its acceptance finds the crowd.
-    ///
-    /// - Parameter audiences: rows with an audience's lane (`beside`), `event_key` and `app`, and the crowd's
-    ///   `variant`.
-    private static func make(_ audiences: PostgresQuery) -> PostgresQuery {
-        """
-        with missing as (
-            select w.* from (\(audiences)) w
-            where not exists (select from lanes c
-                where c.crowd_event = w.event_key and c.crowd_app = w.app and c.crowd_variant = w.variant)
-        ), locked as (
-            select key from events where key in (select event_key from missing) order by key for no key update
-        ), audience_lanes as (
-            select m.event_key as crowd_event, m.app as crowd_app, m.variant as crowd_variant,
-                \(AudienceColumns.ofCrowd(of: "l")), l.last_timestamp, l.newest_broadcast, l.fenced_at
-            from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.audience_lane
-            for no key update of l
-        )
-        insert into lanes (kind, crowd_event, crowd_app, crowd_variant, \(AudienceColumns.ofCrowd), storage_policy,
-            last_timestamp, newest_broadcast, fenced_at)
-        select 'crowd', crowd_event, crowd_app, crowd_variant, \(AudienceColumns.ofCrowd),
-            'mostRecentMessageStored', last_timestamp, newest_broadcast, fenced_at
-        from audience_lanes
-        on conflict do nothing
-        """
-    }
-
-    /// Makes the crowds of an event's audiences that are reached by tokens only.
-    static func make(of key: String) -> PostgresQuery {
-        make(
-            """
-            select u.lane as audience_lane, u.event_key, ae.id as app, u.variant from audiences u
-            join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
-            where u.event_key = \(key) and not \(AudienceColumns.wantsChannel("u"))
-            """)
-    }
-
-    /// Makes the crowds of activities, unless their events have been over for so long that no activity needs an end.
-    ///
-    /// - Parameter activities: an expression of `bigint[]`.
-    static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
-        make(
-            """
-            select distinct u.lane as audience_lane, a.event_key, a.app, a.variant
-            from \(Self.activities(activities)) a
-            cross join lateral (select * from app_environments where id = a.app offset 0) ae
-            cross join lateral (
-                select from events where key = a.event_key and cancelled_at is null
-                    and coalesce(ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true) offset 0) e
-            cross join lateral (\(AudienceColumns.ofCrowd(of: "a.event_key", in: "ae", variant: "a.variant"))) u
-            where a.in_crowd
-            """)
-    }
-
-    /// Selects activities by their IDs only. Otherwise a plan that was made for an empty table could use the index of
-    /// all activities in a crowd, because for an empty table both indexes seem equally cheap.
-    ///
-    /// - Parameter ids: an expression of `bigint[]`.
-    static func activities(_ ids: PostgresQuery) -> PostgresQuery {
-        "(select * from activities where id = any(\(ids)) offset 0)"
-    }
-
-    /// Copies to the lanes of an event's crowds the attributes of their present audiences (`AudienceColumns.ofCrowd`).
-    /// The lanes must be locked.
-    static func follow(of key: String) -> PostgresQuery {
-        """
-        update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
-        from lanes c
-        cross join lateral (\(AudienceColumns.ofCrowd(of: "c.crowd_event", in: "c", variant: "c.crowd_variant"))) u
-        where c.crowd_event = \(key) and l.id = c.id
-            and (\(AudienceColumns.followed(of: "l"))) is distinct from (\(AudienceColumns.followed(of: "u")))
-        """
-    }
-
-    /// The lanes of an app's crowds that were closed when the event's last audience of this app was removed.
-    static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
-        """
-        select id, closed_at from lanes where crowd_event = \(key) and bundle_id = \(audience.bundleID.rawValue)
-            and environment = \(audience.environment.rawValue)::environment and closed_at is not null
-        """
-    }
-
-    /// Whether a lane of a crowd has members. `order by` has the order of the index of crowds, so that the planner uses
-    /// this index. In a plan that was made for an empty table, the index of all activities of an event would seem
-    /// equally cheap.
-    static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
-        """
-        exists (select from lanes c cross join lateral (
-            select from activities
-            where app = c.crowd_app and event_key = c.crowd_event and variant = c.crowd_variant and in_crowd
-            order by has, id limit 1) a
-            where c.id = \(lane))
-        """
-    }
-
-    /// The lane that leads an audience (`Lane.lead`): its channel's lane, or its crowd's lane if it has no channel.
-    ///
-    /// - Parameters:
-    ///   - audience: a row of `audiences`.
-    ///   - app: a row of `app_environments`.
-    static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
-        """
-        (case when \(AudienceColumns.wantsChannel(audience)) then \(audience).lane else (
-            select n.id from lanes n where n.crowd_event = \(audience).event_key and n.crowd_app = \(app).id
-                and n.crowd_variant = \(audience).variant) end)
-        """
     }
 }

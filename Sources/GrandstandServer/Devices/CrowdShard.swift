@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Some members of a crowd, and the message for them.
-struct CrowdShard: PushShard, Hashable {
+/// Some tokens of an audience, and the message for them.
+struct CrowdShard: PushShard {
     struct Member: Sendable, Hashable {
-        /// The number of the member's activity. The members of a crowd are in the order of these numbers.
+        /// The number of the member's activity.
         var activity: Int
         var token: DeviceToken
         /// Whether the phone has frequent pushes turned off. If so, a message without a ringing alert gets priority 5,
@@ -14,52 +14,37 @@ struct CrowdShard: PushShard, Hashable {
         var wantsFew: Bool = false
         /// Earlier pushes of this message to the member.
         var attempts: Int = 0
+        /// The newest message whose alert the member had, or may have had, before this push.
+        var rang: Int = 0
     }
 
-    /// `nil`: the members joined late and get the content that the others already have.
-    var delivery: Int?
-    var lane: Int
-    var address: APNsAddress
-    /// The message's request ID. Each member's ID is derived from it, so that a repetition of a push has the same ID.
-    var requestID: UUID
-    /// The whole JSON body, the same for everybody.
-    var body: [UInt8]
-    var priority: APNsPriority
-    /// Whether the message has an alert that rings.
-    var rings: Bool
-    /// The value of `apns-expiration`.
-    var expiration: Int
-    /// The number of the shard in the message. The settlement names it, so that a repeated settlement changes nothing.
-    var number: Int
-    var expiresAt: Date
-    var members: [Member]
+    /// The message, without an ID if the members joined late and get the content that the others already have. Its
+    /// `attempts` are the number of the shard. The settlement names it, so that a repeated settlement changes nothing.
+    let push: ClaimedDelivery
+    let members: [Member]
 
     /// The progress of the message after these outcomes. A push without an answer is sent again, because the same
     /// message changes nothing on a device.
     ///
     /// - Parameter rest: what is left after them.
-    static func progress(_ outcomes: [PushOutcome<Member>], _ rest: FanOut.Rest) -> FanOut.Progress {
-        var progress = FanOut.Progress(rest)
+    /// - Returns: with the most frequent reason of failures.
+    static func progress(
+        _ outcomes: [PushOutcome<Member>], _ rest: TokenProgress
+    ) -> (progress: TokenProgress, reason: String?) {
+        var progress = rest
         var reasons: [String: Int] = [:]
         for outcome in outcomes {
             switch outcome.verdict {
             case .accepted: progress.accepted += 1
             // A suspect token does not count as gone: it may be valid for another topic or environment.
-            case .rejected(let reason), .suspect(let reason):
-                progress.rejected += 1
-                reasons[reason, default: 0] += 1
-            case .expired(let reason):
-                progress.expired += 1
-                reasons[reason, default: 0] += 1
-            case .gone(let reason, _):
-                progress.gone += 1
-                reasons[reason, default: 0] += 1
-            case .retry(_, let reason), .unknown(let reason): reasons[reason, default: 0] += 1
-            case nil: break
+            case .rejected, .suspect: progress.rejected += 1
+            case .expired: progress.expired += 1
+            case .gone: progress.gone += 1
+            case .retry, .unknown, nil: break
             }
+            if let reason = outcome.verdict?.reason { reasons[reason, default: 0] += 1 }
         }
-        progress.reason = reasons.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-        return progress
+        return (progress, reasons.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key)
     }
 }
 
@@ -95,20 +80,31 @@ extension PushOutcome<CrowdShard.Member> {
         case .retry, .rejected, .expired, .gone, .suspect, nil: nil
         }
     }
+
+    /// If APNs did not process the push, the newest message whose alert the member may have had before; else `nil`.
+    var rang: Int? {
+        switch verdict {
+        case .retry, nil: member.rang
+        case .accepted, .unknown, .rejected, .expired, .gone, .suspect: nil
+        }
+    }
 }
 
 extension CrowdShard {
-    var owner: Int { lane }
-    var deadline: Date { expiresAt }
+    var owner: Int { push.lane }
+    var address: APNsAddress { push.address }
+    var deadline: Date { push.message.expiresAt }
 
     func attempt(for member: Member) -> Int { member.attempts + 1 }
 
     func requests() -> @Sendable (Member) -> DevicePush {
-        { member in
+        let message = push.message
+        let few = message.alerting ? message.priority : min(message.priority, .powerAware)
+        // Each member's ID is derived from the message's, so that a repetition of a push has the same ID.
+        return { [body = push.body] member in
             DevicePush(
-                token: member.token, body: body,
-                priority: member.wantsFew && !rings ? min(priority, .powerAware) : priority, expiration: expiration,
-                requestID: requestID.numbered(member.activity))
+                token: member.token, body: body, priority: member.wantsFew ? few : message.priority,
+                expiration: message.apnsExpiration, requestID: message.requestID.numbered(member.activity))
         }
     }
 }

@@ -20,23 +20,21 @@ package struct InstallationStore: Sendable {
     /// The maximum number of transactions of each kind at a time: registrations and reports of activities. A second
     /// transaction begins only if the first takes long, for example because it waits for a lock.
     private static let places = 2
-    /// One connection for each place, and two for reading and deleting.
-    package static let connections = 2 * places + 2
     private static let extraPlaceDelay = Duration.milliseconds(50)
     private static let limit = 200
 
     /// - Parameters:
-    ///   - database: has `connections` connections with the outbox's session settings.
+    ///   - database: the connections for registrations and reports.
     ///   - reading: the same database with other connections, for statistics; `nil`: statistics use `database`.
     ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
-    ///   - outages: is told when the background loops that send starts cannot be woken (`WakeUps`).
-    package init(
-        _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: OutageLog? = nil
+    ///   - wakeUps: wakes the loops that send starts; `nil`: those that listen for NOTIFY.
+    init(
+        _ database: Database, reading: Database? = nil, mostNew: Int? = nil, wakeUps: WakeUps? = nil
     ) {
         self.database = database
         self.reading = reading ?? database
         let transaction = RegistrationTransaction(
-            database: database, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
+            database: database, wakeUps: wakeUps ?? WakeUps(database), mostNew: mostNew)
         let reporting = ActivityReportTransaction(database: database)
         // If the database is unreachable for one item, it is unreachable for every item of the batch.
         let failsWholeBatch: @Sendable (any Error) -> Bool = { error in

@@ -181,7 +181,7 @@ struct RegistrationWrites {
                 locale, variant, time_zone, live_activities_enabled, frequent_pushes_enabled, created_at, seen_at,
                 tokens_paced_until) overriding system value
             select * from unnest(\(changes.map(\.row)), \(changes.map(\.app)), \(changes.map(\.registration.id.id)),
-                \(changes.map { PostgresBytes($0.registration.secret) }), \(drafts.map(\.sequence)),
+                \(changes.map(\.registration.secret)), \(drafts.map(\.sequence)),
                 \(changes.map { Int32($0.registration.system.number) }), \(drafts.map(\.appVersion)),
                 \(drafts.map(\.locale)), \(drafts.map(\.variant)), \(drafts.map(\.timeZone)),
                 \(drafts.map(\.liveActivitiesEnabled)), \(drafts.map(\.frequentPushesEnabled)),

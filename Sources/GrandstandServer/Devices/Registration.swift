@@ -161,7 +161,8 @@ struct RegistrationTransaction: Sendable {
     ///   registrations may be durable; to repeat them changes nothing.
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
         try await all.inRounds(\.names) { some in
-            let found = try Registration.found(try await database.query(Registration.load(some)))
+            let found = try Registration.found(
+                try await database.pipeline([Outbox.planning(rows: 1), Registration.load(some)])[1])
             var anyNumber: [Int32: DeviceAccount] = [:]
             let changes = zip(some, found).map { decide($0, $1, &anyNumber, mostNew: nil) }
             let changing = some.indices.filter { (try? changes[$0].get()) != nil }
@@ -187,7 +188,8 @@ struct RegistrationTransaction: Sendable {
         let now = some.map(\.now).max() ?? .distantPast
         let (results, isLate) = try await database.transaction { connection -> Work in
             let rows = try await connection.pipeline([
-                Outbox.planning(rows: 1), StartOpening.shared, Registration.lockApps(apps), Registration.lock(some),
+                Outbox.planning(rows: 1), StartStore.registrationLock, Registration.lockApps(apps),
+                Registration.lock(some),
                 Registration.load(some, numberingNew: true), Registration.holders(some),
                 DeviceAccount.load("\(apps)", at: now),
             ])

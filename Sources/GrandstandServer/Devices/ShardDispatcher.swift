@@ -10,7 +10,7 @@ struct ShardDispatcher<Store: ShardStore> {
     private let environment: APNsEnvironment
     private let store: Store
     private let pushes: DevicePushes
-    private let signals: WakeSignals
+    private let signals: WakeUps
     private let topic: WakeTopic
     private let settings: ShardSettings
     private let now: @Sendable () -> Date
@@ -25,7 +25,7 @@ struct ShardDispatcher<Store: ShardStore> {
     ///   - mayClaim: whether this process may claim work now. It is called before every claim.
     ///   - onSettled: called with the verdicts after they are recorded.
     init(
-        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: WakeSignals,
+        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: WakeUps,
         wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true },
         onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }, logger: Logger

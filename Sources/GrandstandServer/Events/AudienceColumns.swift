@@ -7,28 +7,20 @@ internal import Postgres
 enum AudienceColumns {
     private static let idNames = ["bundle_id", "environment", "variant"]
     /// Attributes that are copied to an audience's lane, because the lane's messages are planned by them.
-    private static let laneNames = ["storage_policy", "priority"]
-    /// The attributes among `laneNames` that a crowd's lane takes over from its audience.
-    private static let crowdNames = ["priority"]
+    private static let laneNames = ["storage_policy", "priority", "delivery"]
     /// Attributes that are in the table `audiences` and not copied to `lanes`.
-    private static let ownNames = ["delivery", "content"]
+    private static let ownNames = ["content"]
 
     static let id = list(idNames)
     /// The attributes that lanes have.
     static let laneAttributes = list(laneNames)
     /// The columns of a row of `lanes` for the audience and its attributes.
     static let ofLane = list(idNames + laneNames)
-    /// The columns of a row of `lanes` for a crowd's audience and its attributes.
-    static let ofCrowd = list(idNames + crowdNames)
-    /// The columns that a crowd's lane takes over when its variant gets another audience.
-    static let followed = list(["variant"] + crowdNames)
     /// The columns of a row of `audiences` for the audience and its attributes.
     static let all = list(idNames + laneNames + ownNames)
 
     static func laneAttributes(of row: String) -> PostgresQuery { list(laneNames, of: row) }
     static func ofLane(of row: String) -> PostgresQuery { list(idNames + laneNames, of: row) }
-    static func ofCrowd(of row: String) -> PostgresQuery { list(idNames + crowdNames, of: row) }
-    static func followed(of row: String) -> PostgresQuery { list(["variant"] + crowdNames, of: row) }
 
     /// The columns of a row of `audiences` under names that begin with `prefix`, as `audience(_:as:)` reads them.
     static func all(of row: String, as prefix: String) -> PostgresQuery {
@@ -79,10 +71,10 @@ enum AudienceColumns {
         """
     }
 
-    /// Selects the audience that a variant's crowd belongs to: the audience of that variant or, if that audience was
-    /// removed, the audience without a variant, else the first audience. The audience is selected also after its end,
-    /// because the crowd got that end.
-    static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery, variant: PostgresQuery) -> PostgresQuery {
+    /// Selects the audience that a variant's tokens belong to, as the view `crowds` does: the audience of that variant
+    /// or, if that audience was removed, the audience without a variant, else the first audience. The audience is
+    /// selected also after its end, because its tokens got that end.
+    static func ofTokens(of key: PostgresQuery, in app: PostgresQuery, variant: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))
         order by n.variant <> \(variant), n.variant <> '', n.position limit 1
@@ -130,13 +122,13 @@ enum AudienceColumns {
         """
         \(audience.bundleID.rawValue)::text, \(audience.environment.rawValue)::environment,
             \(text(audience.variant)), \(audience.storagePolicy.rawValue)::storage_policy,
-            \(audience.priority?.rawValue)::smallint
+            \(audience.priority?.rawValue)::smallint, \(audience.delivery.rawValue)::audience_delivery
         """
     }
 
     /// The values of an audience, in the order of `all`.
     static func values(_ audience: Audience) -> PostgresQuery {
-        "\(laneValues(audience)), \(audience.delivery.rawValue)::audience_delivery, \(audience.content)::text"
+        "\(laneValues(audience)), \(audience.content)::text"
     }
 
     /// A variant as its column has it. If there is no variant, the column has `''` instead of null, so that it can be
@@ -149,7 +141,6 @@ enum AudienceColumns {
     /// Reads the audience of a row with the columns `all`, under names that begin with `prefix`.
     static func audience(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
         var audience = try audienceOfLane(row, as: prefix)
-        audience.delivery = try row.word(prefix + "delivery")
         audience.content = try row.decode(prefix + "content")
         return audience
     }
@@ -158,7 +149,7 @@ enum AudienceColumns {
     static func audienceOfLane(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
         Audience(
             id: try id(row, as: prefix), storagePolicy: try row.word(prefix + "storage_policy"),
-            priority: try row.optionalPriority(prefix + "priority"))
+            delivery: try row.word(prefix + "delivery"), priority: try row.optionalPriority(prefix + "priority"))
     }
 
     /// Reads the ID of the audience that a row belongs to, from the columns of `id`.

@@ -23,8 +23,7 @@ extension EventStore {
         let removed = Set(present.keys).subtracting(wanted.map(\.id))
         var warnings = try await remove(
             removed.compactMap { present[$0] }.map(\.lane),
-            apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
-            on: connection)
+            apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), now: now, on: connection)
         var moved: [Audience] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
@@ -52,15 +51,28 @@ extension EventStore {
             if before.storagePolicy != audience.storagePolicy { moved.append(audience) }
             try await connect(audience, of: key, now: now, on: connection)
         }
-        if wanted.contains(where: { $0.delivery == .tokens }) {
-            try await connection.query(CrowdRows.make(of: key))
-            for audience in wanted where audience.delivery == .tokens {
-                guard let (before, lane) = present[audience.id], before.delivery == .channel else { continue }
-                try await handOver(lane, of: key, now: now, on: connection)
-            }
+        if !isNew, declared != wanted {
+            try await connection.query(takeOverTokens(of: key, from: present.values.map(\.lane)))
         }
-        if !isNew, declared != wanted { try await alignLanes(of: key, now: now, on: connection) }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved, warnings)
+    }
+
+    /// Tokens of a variant may belong to another audience now. Its lane takes over the last timestamp of the app's lanes
+    /// and, if it has no content, the newest content of them. The lanes must be locked.
+    ///
+    /// - Parameter lanes: those of the audiences that the event had before.
+    private static func takeOverTokens(of key: String, from lanes: [Int]) -> PostgresQuery {
+        """
+        update lanes l set tokens_timestamp = greatest(l.tokens_timestamp, o.last_timestamp),
+            newest_broadcast = coalesce(l.newest_broadcast, (
+                select b.id from lanes n join broadcasts b on b.id = n.newest_broadcast
+                where n.id = any(\(lanes)) and \(AudienceColumns.isOfSameApp("n", "l"))
+                order by b.accepted_at desc, b.id desc limit 1))
+        from (select bundle_id, environment, max(greatest(last_timestamp, tokens_timestamp)) as last_timestamp
+            from lanes where id = any(\(lanes)) group by bundle_id, environment) o
+        where l.id = any(array(select lane from crowds where event_key = \(key)))
+            and \(AudienceColumns.isOfSameApp("l", "o"))
+        """
     }
 
     /// Apple's ID of the channel that a lane sends to.
@@ -85,38 +97,44 @@ extension EventStore {
     /// the lanes in order of their IDs, because settlements lock the same lanes in this order.
     private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
         try await connection.query(
-            """
-            select from lanes where id = any(array(
-                select lane from audience_lanes where event_key = \(key)
-                union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key)))
-            order by id for no key update
-            """)
+            LaneRows.lock(
+                """
+                array(select lane from audiences where event_key = \(key)
+                    union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key))
+                """))
     }
 
     /// Adds an audience. An audience that comes back before its channel has retired takes up its old lane, so that
-    /// timestamps keep rising. If that lane had got its end, it stays closed.
+    /// timestamps keep rising. The same holds for an audience that is reached by tokens. If that lane had got its end, it
+    /// stays closed.
     private static func add(
         _ audience: Audience, to key: String, at position: Int, isNew: Bool, now: Date,
         on connection: PostgresConnection
     ) async throws {
-        let old =
-            isNew || audience.delivery != .channel
-            ? nil
-            : try await connection.query(
-                """
-                select l.id, l.closed_at from (select * from channels where event_key = \(key) offset 0) c
-                join lanes l on l.channel = c.id
-                where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
-                    and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
-                order by l.id desc limit 1
-                """
-            ).first
-        if let old {
+        let old: PostgresQuery =
+            audience.delivery == .channel
+            ? """
+            select l.id, l.closed_at from (select * from channels where event_key = \(key) offset 0) c
+            join lanes l on l.channel = c.id
+            where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
+                and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
+            order by l.id desc limit 1
+            """
+            : """
+            select l.id, l.closed_at from (select id from broadcasts where event_key = \(key) offset 0) b
+            cross join lateral (
+                select lane from deliveries where broadcast_id = b.id and tokens is not null offset 0) d
+            cross join lateral (select * from lanes where id = d.lane and closed_at is not null offset 0) l
+            where l.channel is null and \(AudienceColumns.isSame("l", audience.id))
+            order by l.id desc limit 1
+            """
+        if !isNew, let old = try await connection.query(old).first {
             let lane: Int = try old.decode("id")
             if let closedAt: Date = try old.decode(Date?.self, "closed_at") {
                 try await LaneRows.change("\([lane])", at: now, on: connection) { $0.reopen(closedAt: closedAt) }
             }
             try await connection.query(insert(audience, to: key, at: position, lane: "\(lane)::bigint"))
+            try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
         } else {
             try await connection.query(
                 """
@@ -127,17 +145,6 @@ extension EventStore {
                 \(insert(audience, to: key, at: position, lane: "(select id from made)"))
                 """)
             if !isNew, audience.delivery == .channel { try await connect(audience, of: key, now: now, on: connection) }
-        }
-        if !isNew { try await reopenCrowds(of: audience.id, of: key, now: now, on: connection) }
-    }
-
-    /// Reopens the crowds of an audience that comes back, so that activities with tokens get its messages again.
-    private static func reopenCrowds(
-        of audience: Audience.ID, of key: String, now: Date, on connection: PostgresConnection
-    ) async throws {
-        for row in try await connection.query(CrowdRows.closed(of: key, audience)) {
-            let (lane, closedAt): (Int, Date) = (try row.decode("id"), try row.decode("closed_at"))
-            try await LaneRows.change("\([lane])", at: now, on: connection) { $0.reopen(closedAt: closedAt) }
         }
     }
 
@@ -150,27 +157,17 @@ extension EventStore {
         """
     }
 
-    /// Removes audiences: nothing more is sent to them, and `ChannelStore.align` retires their channels. A crowd stays
-    /// as long as the event has any audience in its app.
+    /// Removes audiences: nothing more is sent to them, and `ChannelStore.align` retires their channels.
     ///
     /// - Parameter apps: the apps that have no audience left.
     /// - Returns: warnings about removed audiences that got no end.
     private static func remove(
-        _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, now: Date, on connection: PostgresConnection
+        _ lanes: [Int], apps: Set<AppEnvironment>, now: Date, on connection: PostgresConnection
     ) async throws -> [String] {
         guard !lanes.isEmpty else { return [] }
         let warnings = try await warnings(removing: lanes, apps: apps, on: connection)
-        let rows = try await connection.query(
-            """
-            select lane from audiences u where lane = any(\(lanes))
-            union all
-            select c.id from lanes c
-            join unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
-                as g(bundle_id, environment) on c.bundle_id = g.bundle_id and c.environment = g.environment::environment
-            where c.crowd_event = \(key)
-            """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
-        try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
+        try await close(lanes, now: now, on: connection)
         return warnings
     }
 
@@ -182,8 +179,8 @@ extension EventStore {
         let rows = try await connection.query(
             """
             select u.bundle_id, u.environment, u.variant, c.channel_id, exists (
-                select from lanes k where k.crowd_event = u.event_key and \(AudienceColumns.isOfSameApp("k", "u"))
-                    and \(CrowdRows.hasMembers("k.id"))) as has_tokens
+                select from crowds k
+                where k.event_key = u.event_key and \(AudienceColumns.isOfSameApp("k", "u"))) as has_tokens
             from audiences u join lanes l on l.id = u.lane
             left join channels c on c.id = l.channel and \(AudienceColumns.wantsChannel("u"))
             where u.lane = any(\(lanes)) and l.fenced_at is null order by u.position

@@ -30,7 +30,7 @@ extension EventStore {
                 return
             }
             let rows = try await connection.query(
-                "select lane, bundle_id from audience_lanes where event_key = \(key.rawValue)")
+                "select lane, bundle_id from audiences where event_key = \(key.rawValue)")
             let lanes: [Int] = try rows.map { try $0.decode("lane") }
             if sendsEnd {
                 try await Self.sendEnd(to: lanes, of: key, by: actor, now: now, on: connection)
@@ -64,16 +64,13 @@ extension EventStore {
     private static func requireEnds(of key: EventKey, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
-            select from audience_lanes a cross join lateral (select * from lanes where id = a.lane offset 0) l
-            where a.event_key = \(key.rawValue)
-                and (l.kind = 'channel' and l.channel is not null
-                    or l.kind <> 'channel' and \(CrowdRows.hasMembers("l.id")))
+            select from audiences a cross join lateral (select * from lanes where id = a.lane offset 0) l
+            where a.event_key = \(key.rawValue) and (l.channel is not null or \(CrowdRows.hasTokens("a.lane")))
                 and not exists (
                     select from broadcasts b
                     cross join lateral (select lane, state from deliveries where broadcast_id = b.id offset 0) d
-                    join audience_lanes o on o.lane = d.lane
                     where b.event_key = \(key.rawValue) and b.event = 'end' and d.state <> 'cancelled'
-                        and o.event_key = \(key.rawValue) and o.audience_lane = a.audience_lane)
+                        and d.lane = a.lane)
             limit 1
             """)
         guard rows.isEmpty else {
@@ -85,15 +82,17 @@ extension EventStore {
     }
 
     /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. A channel
-    /// that does not exist yet has no followers, and no channel is created for the `end`. But the lane of a missing
-    /// channel leads the lanes of the audience's tokens. So this leading lane is closed only after the `end` was
-    /// accepted for the tokens.
+    /// that does not exist yet has no followers, and no channel is created for the `end`.
     private static func sendEnd(
         to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
+        let reached: Set<Int> = Set(
+            try await connection.query("select lane from crowds where event_key = \(key.rawValue)").map {
+                try $0.decode("lane")
+            })
         var isAwaited = false
         try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
-            if lane.makeWayForEnd(at: now) { isAwaited = true }
+            if lane.makeWayForEnd(hasTokens: reached.contains(lane.id), at: now) { isAwaited = true }
         }
         if isAwaited {
             try await accept(
@@ -101,7 +100,7 @@ extension EventStore {
                 on: connection)
         }
         try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
-            if !lane.isConnected { lane.close(at: now) }
+            if lane.channel == nil { lane.giveUpChannel(at: now) }
         }
     }
 
@@ -116,7 +115,7 @@ extension EventStore {
         var acceptance = try await Outbox.lock([.event(key)], on: connection, now: now)
         let results = requests.map { request in
             Result { () throws(Problem) in
-                try acceptance.add(request, Intake(.event(key), .broadcast(request), by: actor), at: now)
+                try acceptance.add(Intake(.event(key), request, by: actor, at: now))
             }
         }
         let statements = Outbox.statements(acceptance)

@@ -34,7 +34,7 @@ extension EventStore {
         // the event is open again.
         try await connection.query(ChannelStore.lockAlignment)
         if let endedAt: Date = try expired.first?.decode("ended_at") {
-            let lanes: PostgresQuery = "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"
+            let lanes: PostgresQuery = "(array(select lane from audiences where event_key = \(key.rawValue)))"
             try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: endedAt) }
         }
         try await connection.pipeline([

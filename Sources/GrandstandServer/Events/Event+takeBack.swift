@@ -32,10 +32,10 @@ extension EventStore {
             // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
             // accepts broadcasts, and an acceptance locks all lanes of the event.
             try await connection.query(
-                Outbox.lockLanes(
-                    "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
+                LaneRows.lock(
+                    "(array(select lane from audiences where event_key = \(key.rawValue)))"))
             let lanes = try await Self.lanes(of: key, chosen, on: connection)
-            let (ends, isChanged) = try await Self.takeBack(lanes, of: key, now: now, on: connection)
+            let (ends, isChanged) = try await Self.takeBack(lanes.map(\.id), of: key, now: now, on: connection)
             let isOver: Bool = try event.decode("is_over")
             guard isChanged || isOver else { return (([], []), []) }
             if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
@@ -69,12 +69,9 @@ extension EventStore {
     /// The opened audiences in the event's order, and warnings about what cannot be undone.
     private typealias Opened = (channels: [Contract.ReopenedChannel], warnings: [String])
 
-    /// A lane of an audience: the lane of the audience's channel, or of one of its crowds.
     private struct AudienceLane {
         let id: Int
         let audience: Audience.ID
-        /// Whether the other lanes of the audience follow this lane.
-        let isLead: Bool
     }
 
     /// What was found when the ends were undone.
@@ -99,41 +96,29 @@ extension EventStore {
     ) async throws -> [AudienceLane] {
         let rows = try await connection.query(
             """
-            select e.lane, e.is_lead, u.bundle_id, u.environment, u.variant
-            from audience_lanes e join audiences u on u.lane = e.audience_lane where e.event_key = \(key.rawValue)
+            select lane, bundle_id, environment, variant from audiences where event_key = \(key.rawValue)
             """)
-        let lanes = try rows.map { row in
-            AudienceLane(
-                id: try row.decode("lane"),
-                audience: try AudienceColumns.id(row), isLead: try row.decode("is_lead"))
-        }
+        let lanes = try rows.map { AudienceLane(id: try $0.decode("lane"), audience: try AudienceColumns.id($0)) }
         guard let chosen else { return lanes }
-        let present = Set(lanes.map(\.audience))
-        let unknown = chosen.enumerated().filter { !present.contains(where: $0.element.matches) }
-        let errors = unknown.map { index, selector in
-            FieldError(pointer: "/audiences/\(index)", detail: selector.objection(among: present))
-        }
-        guard errors.isEmpty else {
-            throw Problem(.invalidRequest, "The event does not have some of these audiences.", errors: errors)
-        }
+        try chosen.require(among: Set(lanes.map(\.audience)))
         return lanes.filter { lane in chosen.contains { $0.matches(lane.audience) } }
     }
 
     private static func takeBack(
-        _ audiences: [AudienceLane], of key: EventKey, now: Date, on connection: PostgresConnection
+        _ ids: [Int], of key: EventKey, now: Date, on connection: PostgresConnection
     ) async throws -> (ends: Ends, isChanged: Bool) {
-        let rows = try await connection.pipeline(LaneRows.load("\(audiences.map(\.id))", takingBackEndsOf: key))
-        let loaded = try LaneRows.lanes(rows)
+        let loaded = try await LaneRows.load(
+            "\(ids)",
+            undoing: "array(select id from broadcasts where event_key = \(key.rawValue) and event = 'end')",
+            on: connection)
         var (lanes, ends) = (loaded, Ends())
-        var unserved: [Int] = []
-        let followers = Set(audiences.lazy.filter { !$0.isLead }.map(\.id))
-        // If an audience is reached by tokens, its channel's lane only follows the crowd's lane and gets no message of
-        // its own.
-        for index in lanes.indices where lanes[index].kind.isCrowd || !followers.contains(lanes[index].id) {
+        for index in lanes.indices {
             if (lanes[index].fencedAt ?? lanes[index].closedAt) != nil { ends.opened.insert(lanes[index].audience.id) }
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
             if mayHaveLeft { ends.mayHaveEnded.insert(lanes[index].audience.id) }
-            if needsNews { unserved.append(index) }
+            if needsNews, let newest = lanes[index].newest {
+                ends.news[newest, default: []].insert(lanes[index].audience.id)
+            }
             for (message, before) in zip(lanes[index].messages, loaded[index].messages)
             where message.state != before.state {
                 if message.isEnd, message.state == .cancelled { ends.cancelled.insert(message.broadcast) }
@@ -142,31 +127,14 @@ extension EventStore {
                 }
             }
         }
-        follow(audiences, &lanes)
-        for index in unserved {
-            if let newest = lanes[index].newest { ends.news[newest, default: []].insert(lanes[index].audience.id) }
-        }
         guard lanes != loaded else { return (ends, false) }
         // The audience's storage policy may have changed after a message was superseded. So the expiration of a message
         // that is sent after all is computed again.
         try await LaneRows.judgeExpirations(&lanes, on: connection)
         try await connection.pipeline(
             LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
-                + [WakeUps.wake(Set(lanes.map(\.topic)))])
+                + [WakeUps.wake(Set(lanes.flatMap(\.topics)))])
         return (ends, true)
-    }
-
-    /// Makes the lanes of each audience follow their lead.
-    private static func follow(_ audiences: [AudienceLane], _ lanes: inout [Lane]) {
-        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
-        let leads = Dictionary(
-            audiences.filter(\.isLead).compactMap { lead in places[lead.id].map { (lead.audience, $0) } },
-            uniquingKeysWith: { lead, _ in lead })
-        let pairs = audiences.filter { !$0.isLead }.compactMap { lane in
-            leads[lane.audience].flatMap { lead in places[lane.id].map { (lead, $0) } }
-        }
-        for (lead, follower) in pairs { lanes[lead].recall(lanes[follower]) }
-        for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }
     }
 
     /// Withdraws ends that were sent to nobody, in the same way as other broadcasts are withdrawn.
@@ -223,10 +191,9 @@ extension EventStore {
         let requests = try rows.map { row in
             let audiences = (news[try row.decode("id")] ?? []).subtracting(served)
             served.formUnion(audiences)
-            let content = try row.content()
-            var request = BroadcastRequest(
-                payload: content.payload, audiences: audiences.map(AudienceSelector.only))
-            request.byVariant = content.byVariant.compactMapValues { own in
+            var request = try row.content()
+            request.audiences = audiences.map(AudienceSelector.only)
+            request.byVariant = request.byVariant.compactMapValues { own in
                 own.contentState.map { Contract.VariantContent(contentState: $0) }
             }
             return request

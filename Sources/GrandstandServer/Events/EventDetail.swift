@@ -19,7 +19,6 @@ struct EventDetail: ConsolePage {
     let cards: [ScoreCard]
     let audiences: Table
     let startBars: [StartBar]
-    let matchPlot: MatchPlot?
     /// The messages; on the first page the scheduled ones come first.
     let timeline: [TimelineEntry]
     /// The newest message of the event.
@@ -27,9 +26,18 @@ struct EventDetail: ConsolePage {
     let pager: Pager
     /// Who changed the event; `nil`: this answer does not show it.
     let changes: Table?
-    let doing: EventActions
+    /// The pages of the actions that an organiser may take now.
+    let links: [Piece.Link]
+    /// `nil`: not possible in the event's present state.
+    let stopAction: String?
+    let moveAction: String?
+    let moveVersion: String
+    let times: [FormInput]
     /// `nil`: the event accepts no more messages.
     let composer: Composer?
+
+    /// The number of messages on one page.
+    static let pageLength = 20
 
     /// The records that the page is made from.
     struct Contents: Sendable {
@@ -37,8 +45,8 @@ struct EventDetail: ConsolePage {
         let version: Int
         /// One page of the event's messages.
         let page: Contract.Page<Contract.Broadcast>
-        /// The newest messages, whichever page is shown: as many as the plot has.
-        let plotted: [Contract.Broadcast]
+        /// The newest messages, whichever page is shown.
+        let newest: [Contract.Broadcast]
         /// The next scheduled messages; empty on older pages.
         var scheduled: [Contract.Broadcast] = []
         var starts: [Contract.AudienceStart] = []
@@ -47,9 +55,6 @@ struct EventDetail: ConsolePage {
         var throttles: [Throttle] = []
         /// The newest entries of the event in the audit log, without its updates.
         var changes: [Contract.AuditEntry]?
-
-        /// As many of the newest messages as a page has.
-        var newest: [Contract.Broadcast] { Array(plotted.prefix(EventReader.pageLength)) }
     }
 
     init(_ contents: Contents, _ visit: Visit, composer: Composer? = nil) {
@@ -73,7 +78,6 @@ struct EventDetail: ConsolePage {
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
         audiences = Self.audiences(event)
         startBars = contents.starts.prefix(4).map { StartBar($0) }
-        matchPlot = MatchPlot(contents.plotted, until: event.isOver ? nil : visit.now)
         let labels = Self.labels(event.audiences)
         func entries(_ broadcasts: [Contract.Broadcast]) -> [TimelineEntry] {
             broadcasts.enumerated().map { place, broadcast in
@@ -96,7 +100,23 @@ struct EventDetail: ConsolePage {
                     Column("Why") { [.quoted($0.reason ?? "")] },
                 ])
         }
-        doing = EventActions(event, version: contents.version, starts: contents.starts)
+        let isOpen = !event.isOver
+        let states = Set(contents.starts.map(\.state))
+        let isToCome = event.start != nil && !states.isDisjoint(with: [.scheduled, .stopped])
+        links = [
+            ("Start now", isOpen && isToCome, ConsolePath.event(key, "start")),
+            ("End it", isOpen, ConsolePath.composer(key, from: nil, "end")),
+            ("Cancel it", isOpen, ConsolePath.event(key, "cancel")),
+            ("Reopen", !isOpen, ConsolePath.event(key, "reopen")),
+        ].filter(\.1).map { Piece.Link(label: $0.0, href: $0.2) }
+        let isStoppable = !states.isDisjoint(with: [.scheduled, .waiting, .running])
+        stopAction = isOpen && isStoppable ? ConsolePath.event(key, "stop") : nil
+        moveAction = isOpen ? ConsolePath.event(key, "move") : nil
+        moveVersion = String(contents.version)
+        times = [
+            .line("startsAt", "Starts", FormTime.local(event.startsAt), isTime: true),
+            .line("endsAt", "Ends", FormTime.local(event.endsAt), isTime: true),
+        ]
         self.composer = composer
     }
 
@@ -147,33 +167,89 @@ extension Contract.EventAudience {
     }
 }
 
-/// The actions that an organiser may take now; `nil`: not possible in the event's present state.
-struct EventActions: Sendable {
-    /// The pages of actions.
-    let links: [Piece.Link]
-    let stopAction: String?
-    let moveAction: String?
-    let moveVersion: String
-    let times: [FormInput]
+/// The content that a lock screen shows now in one app and variant: the newest content that Apple accepted.
+struct ScoreCard: Sendable, Equatable {
+    /// The app and the variant: `com.example.Stadium, de`.
+    let whose: String
+    /// The content in the compact form of the app's template; `nil`: the app has no template.
+    let scoreCompact: String?
+    let scoreExpanded: String?
+    /// The content as JSON, if no template shows it.
+    let scoreJSON: String?
+    /// When the server accepted the message.
+    let shownSince: Moment?
+    /// Says that a newer message is on its way, or that there is no content yet.
+    let scoreNote: String?
 
-    init(_ event: Contract.Event, version: Int, starts: [Contract.AudienceStart]) {
-        let key = event.eventKey
-        let isOpen = !event.isOver
-        let states = Set(starts.map(\.state))
-        let isToCome = event.start != nil && !states.isDisjoint(with: [.scheduled, .stopped])
-        links = [
-            ("Start now", isOpen && isToCome, ConsolePath.event(key, "start")),
-            ("End it", isOpen, ConsolePath.composer(key, from: nil, "end")),
-            ("Cancel it", isOpen, ConsolePath.event(key, "cancel")),
-            ("Reopen", !isOpen, ConsolePath.event(key, "reopen")),
-        ].filter(\.1).map { Piece.Link(label: $0.0, href: $0.2) }
-        let isStoppable = !states.isDisjoint(with: [.scheduled, .waiting, .running])
-        stopAction = isOpen && isStoppable ? ConsolePath.event(key, "stop") : nil
-        moveAction = isOpen ? ConsolePath.event(key, "move") : nil
-        moveVersion = String(version)
-        times = [
-            .line("startsAt", "Starts", FormTime.local(event.startsAt), isTime: true),
-            .line("endsAt", "Ends", FormTime.local(event.endsAt), isTime: true),
-        ]
+    /// The most cards on one page.
+    static let limit = 12
+
+    /// - Parameters:
+    ///   - broadcasts: the newest of the event, in descending order.
+    ///   - previews: the templates of the apps that have some.
+    static func cards(
+        _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], _ previews: [BundleID: ContentPreview]
+    )
+        -> [ScoreCard]
+    {
+        var seen: Set<String> = []
+        var cards: [ScoreCard] = []
+        for audience in event.audiences where cards.count < limit {
+            let whose = Wording.list(audience.bundleId, audience.variant)
+            guard seen.insert(whose).inserted else { continue }
+            cards.append(
+                ScoreCard(whose, audience, broadcasts, BundleID(rawValue: audience.bundleId).flatMap { previews[$0] }))
+        }
+        return cards
+    }
+
+    private init(
+        _ whose: String, _ audience: Contract.EventAudience, _ broadcasts: [Contract.Broadcast],
+        _ preview: ContentPreview?
+    ) {
+        self.whose = whose
+        let shown = broadcasts.first { $0.content(for: audience) != nil && $0.isAccepted(by: audience) }
+        let content = shown?.content(for: audience)
+        let text = preview?.shown(content)
+        scoreCompact = text?.compact
+        scoreExpanded = text?.expanded
+        scoreJSON = text == nil ? content.map { ReadableJSON.text($0) } : nil
+        shownSince = shown.map { Moment($0.acceptedAt, exact: true) }
+        let coming = broadcasts.prefix { $0.id != shown?.id }.contains { $0.isOnItsWay(to: audience) }
+        if coming {
+            scoreNote = "Something newer is on its way."
+        } else {
+            scoreNote = content == nil ? "Apple has taken no content for it yet." : nil
+        }
+    }
+}
+
+extension Contract.Broadcast {
+    /// The content for the audience's variant.
+    fileprivate func content(for audience: Contract.EventAudience) -> [UInt8]? {
+        let own = audience.variant.flatMap { message?.byVariant?[$0]?.contentState }
+        return (own ?? message?.contentState).map { Array($0.bytes) }
+    }
+
+    fileprivate func isAccepted(by audience: Contract.EventAudience) -> Bool {
+        deliveries.contains { $0.isFor(audience) && $0.state == .accepted }
+    }
+
+    fileprivate func isOnItsWay(to audience: Contract.EventAudience) -> Bool {
+        deliveries.contains { $0.isFor(audience) && !$0.state.isSettled }
+    }
+
+    /// Whether nothing of the broadcast has been sent yet, so that it can be withdrawn.
+    var isWithdrawable: Bool {
+        state == .scheduled
+            || state == .queued
+                && deliveries.allSatisfy { $0.timestamp == nil && [.waiting, .queued].contains($0.state) }
+    }
+}
+
+extension Contract.Delivery {
+    /// Ignores the environment, because one card shows an app and variant for both environments.
+    fileprivate func isFor(_ audience: Contract.EventAudience) -> Bool {
+        bundleId == audience.bundleId && variant == audience.variant
     }
 }

@@ -2,80 +2,60 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 
 /// `/console/events`: the list of events, and the page of each.
-struct EventPages: PageGroup {
-    let reader: EventReader
-    let log: AuditLog
-
-    /// The number of entries of the audit log on the event's page.
-    private static let changesShown = 20
-
-    var routes: [PageRoute] {
-        [PageRoute("/events", .organise, list), PageRoute("/events/:key", .organise, show)]
+extension API {
+    var eventPages: [PageRoute] {
+        [
+            PageRoute("/events", .organise) { visit in
+                let filter = EventFilter(
+                    state: try visit.query.choice("state"), kind: visit.query["kind"],
+                    season: try visit.query.read("season", SeasonName.rule, SeasonName.init),
+                    bundleID: try visit.query.read("bundleId", BundleID.rule, BundleID.init),
+                    part: visit.query["find"], reach: visit.reach)
+                if let bundleID = filter.bundleID { try visit.requireAccess(to: bundleID) }
+                let expected = "The number of events before the page was expected."
+                let skipped = try visit.query.read("cursor", expected) { Int($0).flatMap { $0 >= 0 ? $0 : nil } } ?? 0
+                let limit = 50
+                let events = try await stores.events.agenda(
+                    where: filter, skipping: skipped, limit: limit + 1, now: visit.now)
+                return .page(
+                    EventList(
+                        try await rows(Array(events.prefix(limit))),
+                        next: events.count > limit ? String(skipped + limit) : nil, filter, visit))
+            },
+            PageRoute("/events/:key", .organise) { visit in
+                var contents = try await contents(visit)
+                let filter = AuditFilter(event: contents.event.eventKey, omitsUpdates: true, reach: visit.reach)
+                contents.changes = try await stores.auditLog.entries(where: filter, PageRequest(limit: 20)).items
+                return .page(EventDetail(contents, visit, composer: try await composer(contents, visit)))
+            },
+        ]
     }
 
-    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        let filter = EventFilter(
-            state: try visit.query.choice("state"), kind: visit.query["kind"],
-            season: try visit.query.read("season", SeasonName.rule, SeasonName.init), bundleID: try visit.chosenApp(),
-            part: visit.query["find"], reach: visit.reach)
-        let expected = "The number of events before the page was expected."
-        let skipped = try visit.query.read("cursor", expected) { Int($0).flatMap { $0 >= 0 ? $0 : nil } } ?? 0
-        let limit = visit.page.limit
-        let events = try await reader.events.agenda(
-            where: filter, skipping: skipped, limit: limit + 1, now: visit.now)
-        return .page(
-            EventList(
-                try await reader.rows(Array(events.prefix(limit))),
-                next: events.count > limit ? String(skipped + limit) : nil, filter, visit))
-    }
-
-    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        var contents = try await reader.contents(visit)
-        let filter = AuditFilter(event: contents.event.eventKey, omitsUpdates: true, reach: visit.reach)
-        contents.changes = try await log.entries(where: filter, PageRequest(limit: Self.changesShown)).items
-        return .page(EventDetail(contents, visit, composer: try await reader.composer(contents, visit)))
-    }
-}
-
-/// Reads the records for pages of an event.
-struct EventReader: Sendable {
-    let apps: AppStore
-    let events: EventStore
-    let outbox: Outbox
-    let starts: StartStore
-    let throttles: PostgresThrottles
-
-    /// The number of messages on one page.
-    static let pageLength = 20
-
-    /// The event in the path.
+    /// The records for the page of the event in the path.
     ///
     /// - Throws: `event-not-found`, `forbidden`.
-    func event(_ visit: Visit) async throws -> Versioned<Contract.Event> {
-        try await events.declared(try visit.eventKey(), within: visit.reach, now: visit.now)
-    }
-
     func contents(_ visit: Visit) async throws -> EventDetail.Contents {
-        let versioned = try await event(visit)
+        let versioned = try await stores.events.declared(visit.eventKey(), within: visit.reach, now: visit.now)
         let event = versioned.value
         let key = event.eventKey
-        var request = visit.page
-        request.limit = Self.pageLength
-        let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
-        let plotted = PageRequest(limit: MatchPlot.length(audiences: event.audiences.count), cursor: nil)
+        let first = PageRequest(limit: EventDetail.pageLength)
+        let page = try await stores.outbox.broadcasts(
+            of: key, within: visit.reach, PageRequest(limit: first.limit, cursor: visit.query["cursor"]))
         let newest =
-            visit.isAtStart && page.nextCursor == nil
-            ? page.items : try await outbox.broadcasts(of: key, within: visit.reach, plotted).items
-        var contents = EventDetail.Contents(event: event, version: versioned.version, page: page, plotted: newest)
+            visit.isAtStart ? page : try await stores.outbox.broadcasts(of: key, within: visit.reach, first)
+        var contents = EventDetail.Contents(
+            event: event, version: versioned.version, page: page, newest: newest.items)
         if visit.isAtStart {
-            contents.scheduled = try await outbox.scheduled(of: key, within: visit.reach, request).items
+            contents.scheduled = try await stores.outbox.scheduled(of: key, within: visit.reach, first).items
         }
         if event.start != nil {
-            contents.starts = try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now).audiences
+            contents.starts = try await stores.starts.report(of: key, within: visit.reach, .asItIs, now: visit.now)
+                .audiences
         }
-        contents.throttles = try await throttles.throttles(now: visit.now).filter { throttle in
+        contents.throttles = try await PostgresThrottles(stores.main).throttles(now: visit.now).filter { throttle in
             event.audiences.contains {
                 $0.bundleId == throttle.app.bundleID.rawValue
                     && $0.environment.rawValue == throttle.app.environment.rawValue
@@ -86,11 +66,190 @@ struct EventReader: Sendable {
     }
 
     /// The templates of the apps that have some.
-    func previews(of bundleIDs: some Collection<BundleID>) async throws -> [BundleID: ContentPreview] {
+    private func previews(of bundleIDs: Set<BundleID>) async throws -> [BundleID: ContentPreview] {
         var previews: [BundleID: ContentPreview] = [:]
         for bundleID in bundleIDs {
-            previews[bundleID] = try await apps.app(bundleID)?.value.preview.map(ContentPreview.init)
+            previews[bundleID] = try await stores.apps.app(bundleID)?.value.preview.map(ContentPreview.init)
         }
         return previews
+    }
+
+    /// The events as lines. Those that have begun have their score.
+    func rows(_ events: [Contract.Event]) async throws -> [EventRow] {
+        let begun = events.filter { $0.state != .scheduled }.map(\.key)
+        let contents = try await stores.events.newestContents(of: begun)
+        let previews = try await previews(of: Set(events.flatMap(\.apps)))
+        return events.reduce(into: []) { rows, event in
+            let preview = event.apps.lazy.compactMap { previews[$0] }.first
+            rows.append(EventRow(event, contents[event.key].map { ContentLine($0, preview) }, after: rows.last))
+        }
+    }
+}
+
+/// The list of events: those that are live, then those to come, then those that are over.
+struct EventList: ConsolePage {
+    struct Part: Sendable {
+        let partHeading: String
+        let rows: [EventRow]
+    }
+
+    var template: String { "events" }
+    let title = "Events"
+    var refresh: Int? { 5 }
+    /// What was typed to find an event.
+    let part: String
+    let states: [Choice]
+    let parts: [Part]
+    let pager: Pager
+
+    /// - Parameter next: the cursor of the next page.
+    init(_ rows: [EventRow], next: String? = nil, _ filter: EventFilter, _ visit: Visit) {
+        part = filter.part ?? ""
+        let kept = [
+            ("find", filter.part), ("kind", filter.kind), ("season", filter.season?.rawValue),
+            ("bundleId", filter.bundleID?.rawValue),
+        ]
+        states = ([nil] + Contract.EventState.allCases).map { state in
+            Choice(
+                ConsolePath.link(ConsolePath.events, kept + [("state", state?.rawValue)]),
+                label: state?.rawValue ?? "all", isChosen: state == filter.state)
+        }
+        parts = ["Live", "Next", "Over"].compactMap { heading in
+            let rows = rows.filter { $0.part == heading }
+            return rows.isEmpty ? nil : Part(partHeading: heading, rows: rows)
+        }
+        pager = Pager(visit, query: kept + [("state", filter.state?.rawValue)], nextCursor: next)
+    }
+}
+
+/// An event in one line: on the list of events, and on the overview.
+struct EventRow: Sendable {
+    let eventHref: String
+    let eventKey: String
+    let eventName: String
+    let eventState: String
+    /// The part of the list that it is in.
+    let part: String
+    /// The day of its start, or, if it began without a planned start, of its declaration; `nil`: it has no day yet.
+    let day: Moment?
+    /// `2026-11-28`; empty if the row before has the same day.
+    let dayText: String
+    let starts: Moment?
+    /// `20:45`, in UTC like `dayText`.
+    let clock: String
+    /// What lock screens show of a live event, and what they showed last of one that is over.
+    let score: ContentLine?
+    /// Its kind and the states of its channels if not all are active.
+    let remark: String
+
+    init(_ event: Contract.Event, _ score: ContentLine?, after previous: EventRow? = nil) {
+        eventHref = ConsolePath.event(event.eventKey)
+        eventKey = event.key
+        eventName = event.name
+        eventState = event.state.rawValue
+        part = event.state == .live ? "Live" : event.state == .scheduled ? "Next" : "Over"
+        starts = event.startsAt.map { Moment($0) }
+        day = starts ?? (event.state == .scheduled ? nil : Moment(event.createdAt))
+        let isSameDay = previous?.part == part && previous?.day?.day == day?.day
+        dayText = isSameDay ? "" : day?.day ?? ""
+        clock = starts.map { String($0.iso.dropFirst(11).prefix(5)) } ?? ""
+        self.score = score
+        remark = [event.kind, event.channelsNote].compactMap(\.self).joined(separator: " · ")
+    }
+}
+
+extension Contract.Event {
+    /// The states of all channels if one of them is not active; `nil`: all are active, or the event is over.
+    var channelsNote: String? {
+        let states = audiences.filter { !$0.isByToken }.map(\.channel.state)
+        guard !isOver, states.contains(where: { $0 != .active }) else { return nil }
+        return "Channels: \(Wording.tally(states.map { $0 == .none ? "not made" : $0.rawValue }))"
+    }
+}
+
+extension Resource {
+    /// The form that declares an event, and those on an event's page, other than its composer. `eventPages` shows the
+    /// events themselves.
+    static let eventForms = Resource(
+        path: "", scope: .organise,
+        links: { visit in
+            [
+                visit.text("key").isEmpty
+                    ? Piece.Link(label: "All events", href: ConsolePath.events)
+                    : Piece.Link(label: "The event", href: visit.fill("/events/:key"))
+            ]
+        },
+        detail: Detail(
+            operation: .getEvent, path: "/events/:key", hasPage: false, title: { event, _ in event.text("name") },
+            facts: [
+                Field("name", as: "Event"), "state",
+                Field("audiences", as: "Channels") { audiences in
+                    .quoted(Wording.tally((audiences.elements ?? []).map { $0["channel"]?.text("state") ?? "" }))
+                },
+            ]),
+        actions: [
+            Action(
+                path: "/declare", operation: .putEvent, label: "Declare an event",
+                words: [
+                    "For sport Apple recommends noMessageStored: whoever was offline gets no old score. Apps from Xcode use "
+                        + "development, those from TestFlight and the App Store production."
+                ], asks: true, initial: advised, next: .made,
+                notice: { _, _ in "It is declared; its channels are made when their time comes." }),
+            Action(
+                path: "/events/:key/broadcasts/:id/withdraw", operation: .cancelBroadcast, label: "Withdraw",
+                notice: { _, _ in "The broadcast was withdrawn. The earlier content is current again." }),
+            Action(
+                path: "/events/:key/cancel", operation: .cancelEvent, label: "Cancel it",
+                words: [
+                    "The event takes no more messages, what waits is not sent, and its channels retire.",
+                    "With an end message, the activities on lock screens end, too. Without it, they stay until they are "
+                        + "stale or twelve hours old.",
+                    "You can reopen the event while its channels exist. Activities that received the end stay ended.",
+                ], flags: ["end"], asks: true,
+                notice: { _, fields in
+                    fields["end"] == "true"
+                        ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent."
+                }),
+            Action(
+                path: "/events/:key/reopen", operation: .reopenEvent, label: "Reopen it",
+                words: [
+                    "The event takes messages again, with the channels that still exist. An end that is still waiting is "
+                        + "withdrawn. Where it may have been sent, the newest content is sent again, for phones that "
+                        + "were offline.",
+                    "An activity that received the end cannot be restored. The sooner you reopen, the fewer are lost. "
+                        + "The followers of a channel that was deleted are lost.",
+                ], hidden: ["audiences"], asks: true,
+                notice: { event, _ in (["The event is reopened."] + event.texts("warnings")).joined(separator: " ") }),
+            Action(
+                path: "/events/:key/start", operation: .startEvent, label: "Start now",
+                words: [
+                    "A push starts the activity on the phones of all who follow one of its topics. A start goes to a phone "
+                        + "once, and cannot be taken back there."
+                ], asks: true,
+                trial: (
+                    #"{"dryRun": true}"#,
+                    [
+                        Field("counts", as: "Followers") { .words(Wording.number($0.integer("followers"))) },
+                        Field("counts", as: "Would get it") { .words(Wording.number($0.integer("pending"))) },
+                    ]
+                ), notice: { _, _ in "The start is being sent." }),
+            Action(
+                path: "/events/:key/stop", operation: .stopStart, label: "Stop",
+                notice: { _, _ in "Pushes that were not sent yet are stopped. “Start now” sends them." }),
+            Action(
+                path: "/events/:key/move", operation: .patchEvent, label: "Move it",
+                patch: [.init("startsAt", .time), .init("endsAt", .time)],
+                notice: { event, _ in (["It is moved."] + event.texts("warnings")).joined(separator: " ") }),
+        ])
+
+    /// What docs/organising.md advises for a match: people who are offline get no old score, and a score is out of date
+    /// after five minutes without a message.
+    @Sendable private static func advised(_ visit: Visit) async throws -> JSONValue {
+        let apps = try await visit.call(PageCall(operation: .listApps, parameters: visit.parameters)).object
+        let audience = apps.items("items").first.map { "\($0.text("bundleId")) production noMessageStored" }
+        return try JSONValue(
+            decoding: Array(
+                #"{"kind":"match","defaults":{"staleAfter":300,"expiresIn":1800},"audiences":"#.utf8)
+                + JSONText.quoted(audience ?? "").utf8 + Array("}".utf8))
     }
 }

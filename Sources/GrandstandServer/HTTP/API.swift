@@ -3,6 +3,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 internal import Logging
 internal import NIOCore
 
@@ -11,8 +12,7 @@ internal import NIOCore
 struct API: Sendable {
     let configuration: Configuration
     let stores: Stores
-    let keys: CachedKeyStore
-    let keyUses: KeyUses
+    let keys: KeyStore
     let limits: RateLimits
     let lookups: LookupReplica
     let gateway: any APNsGateway
@@ -30,12 +30,10 @@ struct API: Sendable {
     var onTrust: @Sendable (any NIOCore.Channel) -> Void = { _ in }
     let now: @Sendable () -> Date
     let logger: Logger
-    /// The console's pages, served on the same port; `nil`: none. They are not operations of the contract, and they parse
+    /// The console, served on the same port; `nil`: none. Its pages are not operations of the contract, and they parse
     /// their requests and answer their errors themselves. They share request IDs, logs, metrics, limits and common
     /// headers with the API.
-    var pages: Pages?
-
-    typealias Pages = @Sendable (Request, PageAccess) async throws -> Response
+    var console: Console?
 
     /// Whether the server itself speaks HTTPS. If so, browsers are told to use only HTTPS (HSTS).
     var isSecure: Bool { configuration.tls != nil }
@@ -48,55 +46,33 @@ struct API: Sendable {
     /// The responder for probes and metrics on their own port.
     func operationsResponder() -> some HTTPResponder<APIContext> {
         var own = self
-        own.pages = nil
+        own.console = nil
         return own.router(healthRoutes(isPrivate: true)).buildResponder()
     }
 
     /// The responder that answers lookups before routing. A server puts it into each connection's pipeline.
     func lookupResponder() -> LookupResponder {
         LookupResponder(
-            replica: lookups, keys: keys, uses: keyUses, metrics: metrics,
-            headers: StandingHeaders(isSecure: isSecure), now: now)
+            replica: lookups, keys: keys, metrics: metrics, headers: StandingHeaders(isSecure: isSecure), now: now)
     }
-
-    /// What pages may do for one request. They call the operations of these routes.
-    func access(to routes: [Route]) -> @Sendable (APIContext) -> PageAccess {
-        let (authenticator, idempotency) = (authenticator, idempotency)
-        return { PageAccess(routes: routes, authenticator: authenticator, idempotency: idempotency, context: $0) }
-    }
-
-    private var authenticator: RequestAuthenticator {
-        RequestAuthenticator(keys: keys, uses: keyUses, limits: limits, now: now, onTrust: onTrust)
-    }
-
-    private var idempotency: Idempotency { Idempotency(store: stores.idempotency, now: now) }
 
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
-        let (authenticator, idempotency) = (authenticator, idempotency)
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(
-            middleware: ProblemMiddleware(
-                routes: routes, headers: StandingHeaders(isSecure: isSecure), bodies: bodies,
-                proxies: configuration.trustedProxies, logger: logger, metrics: metrics))
+            middleware: ProblemMiddleware(api: self, routes: routes, headers: StandingHeaders(isSecure: isSecure)))
         for route in routes {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in
                 var context = context
-                context.key = try await authenticator.admit(request, context, to: route)
+                context.key = try await admit(request, context, to: route)
                 // Probes may send any query; it is ignored.
                 if route.scopes != nil, let query = request.uri.query {
                     context.query = try QueryParameters(query, known: route.operation.query)
                 }
-                return try await idempotency.answer(request, context, route)
+                return try await answer(request, context, route)
             }
         }
-        guard let pages else { return router }
-        let access = access(to: routes)
-        for path in [Console.path, Console.path + "/**"] {
-            for method in [HTTPRequest.Method.get, .post] {
-                router.on(RouterPath(path), method: method) { try await pages($0, access($1)) }
-            }
-        }
+        if let console { add(console, to: router, calling: routes) }
         return router
     }
 
@@ -120,4 +96,116 @@ extension API {
         WebhookStore(
             database: stores.main, networks: configuration.webhookNetworks, refusal: webhookRefusal, now: now)
     }
+}
+
+/// `/healthz`, `/readyz` and `/metrics`, for probes and for a Prometheus.
+extension API {
+    /// - Parameter isPrivate: `true`: on the private port. No key is needed, and answers may contain host names.
+    func healthRoutes(isPrivate: Bool = false) -> [Route] {
+        var numbers = Route(.metrics) { _, context in
+            // The metrics contain the names of all apps, so the key must have access to all apps. On the private port,
+            // no key is needed.
+            guard isPrivate || context.reach == .all else { throw context.reach.refusal }
+            return Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
+        }
+        if isPrivate { numbers.scopes = nil }
+        return [
+            Route(.health) { _, _ in .json(Contract.Health(status: "ok")) },
+            Route(.readiness) { _, _ in
+                var readiness = readiness()
+                if !isPrivate { (readiness.apns.development.reason, readiness.apns.production.reason) = (nil, nil) }
+                return .json(readiness, status: readiness.status == .ready ? .ok : .serviceUnavailable)
+            },
+            numbers,
+        ]
+    }
+}
+
+/// `/openapi.yaml`: the contract of this server, without authentication.
+extension API {
+    /// All answers share these bytes, so answers to slow clients need no copy.
+    private static let contract = ByteBuffer(string: ContractText.yaml)
+
+    var contractRoutes: [Route] {
+        [
+            Route(.contract) { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "public, max-age=300"],
+                    body: ResponseBody(byteBuffer: Self.contract))
+            }
+        ]
+    }
+}
+
+/// One operation of the contract with its handler.
+struct Route: Sendable {
+    /// A request that was parsed and checked, and the remaining work, which needs the database.
+    struct Prepared: Sendable {
+        /// The semaphore at which the request waits before any database access; `nil`: the request does not wait.
+        var turn: Semaphore?
+        let answer: @Sendable () async throws -> Response
+    }
+
+    typealias Handler = @Sendable (Request, APIContext) async throws -> Response
+    typealias Preparation = @Sendable (Request, APIContext) async throws -> Prepared
+    /// Returns the answer for an earlier request that began to make an object and was never answered. `nil`: the
+    /// earlier request had no effect.
+    typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
+
+    let operation: Contract.Operation
+    let method: HTTPRequest.Method
+    /// The scopes of which the key needs one; empty: every valid key; `nil`: no authentication. If there are several, the
+    /// handler decides which of them the request needs.
+    var scopes: [Contract.Scope]?
+    /// The maximum size of a body in bytes.
+    let bodyLimit: Int
+    /// Whether the answer is stored for an `Idempotency-Key`.
+    var keepsAnswers: Bool
+    /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
+    /// transaction.
+    let recover: Recovery?
+    let prepare: Preparation
+
+    init(
+        _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recover: Recovery? = nil,
+        _ handler: @escaping Handler
+    ) {
+        self.init(
+            operation, bodyLimit: bodyLimit, recover: recover,
+            prepare: { request, context in Prepared { try await handler(request, context) } })
+    }
+
+    /// A route whose requests may have to wait at a semaphore. `prepare` parses a request and does not use the
+    /// database.
+    init(
+        _ operation: Contract.Operation, bodyLimit: Int, recover: Recovery? = nil, prepare: @escaping Preparation
+    ) {
+        self.operation = operation
+        // The force-unwrap is safe: the contract's methods are valid HTTP tokens.
+        method = HTTPRequest.Method(operation.method)!
+        scopes = operation.scopes
+        self.bodyLimit = bodyLimit
+        keepsAnswers = operation.keepsAnswers
+        self.recover = recover
+        self.prepare = prepare
+    }
+
+    /// Prepares a request and then answers it. If the prepared request has a semaphore, it waits for a permit before it
+    /// is answered.
+    func answer(_ request: Request, _ context: APIContext) async throws -> Response {
+        let prepared = try await prepare(request, context)
+        return try await Self.inTurn(prepared.turn) { try await prepared.answer() }
+    }
+
+    /// Runs `body` when the semaphore `turn` gives a permit, or at once if `turn` is `nil`.
+    static func inTurn<Value: Sendable>(
+        _ turn: Semaphore?, _ body: () async throws -> Value
+    ) async throws -> Value {
+        guard let turn else { return try await body() }
+        return try await turn.withPermit { try await body() }
+    }
+
+    static let standardBodyLimit = 64 * 1024
 }

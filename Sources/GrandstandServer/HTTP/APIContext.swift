@@ -1,7 +1,9 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import Synchronization
 
 /// The state of one request on its way through the API.
 struct APIContext: RequestContext, Sendable {
@@ -44,8 +46,48 @@ struct APIContext: RequestContext, Sendable {
     }
 
     /// The actor of this request in the audit log.
-    var actor: AuditActor { key.map(AuditActor.init) ?? .server }
+    var actor: AuditActor { key?.actor ?? .server }
 
     /// Bodies larger than this are refused unless a route allows more.
     var maxUploadSize: Int { Route.standardBodyLimit }
+}
+
+extension APIContext {
+    /// The key of the caller of a route that needs one. `API.admit` rejects requests without a key.
+    var caller: APIKey {
+        get throws(Problem) {
+            guard let key else { throw Problem(.unauthenticated, "This operation needs a key.") }
+            return key
+        }
+    }
+}
+
+extension Visit {
+    /// The key, for an operation that a console page performs.
+    ///
+    /// - Throws: `forbidden` if the key does not have the operation's scope.
+    func caller(of operation: Contract.Operation) throws(Problem) -> APIKey {
+        try API.check(key, for: operation.scopes)
+        return key
+    }
+}
+
+/// IDs for requests whose callers sent none. They are unique within a process, and each process starts at a random
+/// number.
+///
+/// The IDs need not be hard to guess. The system's random generator is not used, because each call of the generator is
+/// a system call.
+enum RequestNames {
+    private static let seed = UInt64.random(in: .min ... .max)
+    private static let count = Atomic<UInt64>(0)
+
+    /// Up to 16 hexadecimal digits.
+    static func next() -> String {
+        let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
+        // SplitMix64, a bijection: different numbers give different results.
+        var word = seed &+ number &* 0x9e37_79b9_7f4a_7c15
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return String(word ^ (word >> 31), radix: 16)
+    }
 }

@@ -3,13 +3,12 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import Postgres
+internal import Synchronization
 
 /// Returns the first answer again if a POST with the same `Idempotency-Key` is repeated. Only the answer to a request
 /// that had an effect is stored; a refused request is processed again.
-struct Idempotency: Sendable {
-    let store: IdempotencyStore
-    let now: @Sendable () -> Date
-
+extension API {
     /// How long a repetition waits for the first request to finish.
     private static let waitLimit = Duration.seconds(10)
 
@@ -63,7 +62,7 @@ struct Idempotency: Sendable {
     ) async throws -> KeptAnswer {
         let work: @Sendable () async throws -> KeptAnswer = { try await Self.kept(try await answer()) }
         if let recover = route.recover {
-            return try await store.inSteps(
+            return try await stores.idempotency.inSteps(
                 wanted, waitLimit: Self.waitLimit, now: now,
                 recover: { id in
                     guard let response = try await recover(id, context) else { return nil }
@@ -71,7 +70,7 @@ struct Idempotency: Sendable {
                 },
                 work: work)
         }
-        return try await store.once(wanted, now: now(), work: work)
+        return try await stores.idempotency.once(wanted, now: now(), work: work)
     }
 
     private static func kept(_ response: Response) async throws -> KeptAnswer {
@@ -119,4 +118,28 @@ private struct Collector: ResponseBodyWriter {
 extension HTTPField.Name {
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     static let idempotentReplayed = HTTPField.Name("Idempotent-Replayed")!
+}
+
+/// A lock for each key. One task at a time holds the lock of a key, in the order in which the tasks asked. A task that
+/// waits holds no other resource: a hundred repetitions of one request hold one database connection, not a hundred.
+final class KeyedLock<Key: Hashable & Sendable>: Sendable {
+    /// The locks that tasks hold or wait for.
+    private let locks = Mutex<[Key: (lock: Semaphore, users: Int)]>([:])
+
+    func withLock<Value: Sendable>(_ key: Key, _ body: () async throws -> Value) async rethrows -> Value {
+        let lock = locks.withLock { locks in
+            let (lock, users) = locks[key] ?? (Semaphore(permits: 1), 0)
+            locks[key] = (lock, users + 1)
+            return lock
+        }
+        await PostgresTimeLimit.counting { await lock.enter() }
+        defer {
+            lock.leave()
+            locks.withLock { locks in
+                let users = (locks[key]?.users ?? 1) - 1
+                locks[key] = users == 0 ? nil : (lock, users)
+            }
+        }
+        return try await body()
+    }
 }

@@ -123,3 +123,14 @@ private final class Buckets<Name: Hashable & Sendable>: Sendable {
         return buckets.withLock { $0[name]?.look(policy, at: now) }
     }
 }
+
+/// The rate limit of one request's key. `API.resume` sets it, and `ProblemMiddleware` writes it to the
+/// headers.
+final class RateBox: Sendable {
+    private let value = Mutex<RateLimit.Standing?>(nil)
+
+    var standing: RateLimit.Standing? {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}

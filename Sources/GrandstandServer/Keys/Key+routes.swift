@@ -13,7 +13,7 @@ extension API {
                 return .json(try await keys.create(draft, context.caller), status: .created)
             },
             Route(.listKeys) { _, context in
-                .json(try await keys.store.keys(within: context.reach, try context.query.page(), now: now()))
+                .json(try await keys.keys(within: context.reach, try context.query.page(), now: now()))
             },
             Route(.getKey) { _, context in
                 .json(try await keys.key(try context.id(orThrow: .keyNotFound), context.caller))

@@ -4,10 +4,8 @@ package import Grandstand
 package import GrandstandContract
 internal import Postgres
 
-/// API keys in the table `api_keys`. The table has no secrets, only their SHA-256 hashes; a secret has 256 random bits.
-package struct KeyStore: Sendable {
-    let database: Database
-
+/// Keys in the table `api_keys`.
+extension KeyStore {
     /// Creates a key and returns its secret. The secret cannot be read again.
     ///
     /// - Throws: `app-not-found` for a key that is bound to an unknown app; `invalid-request` for a `device` key that
@@ -134,7 +132,7 @@ package struct KeyStore: Sendable {
     }
 
     /// Records when keys were last used. A time before the recorded one changes nothing. A deleted key is no error.
-    func used(_ uses: [UUID: Date]) async throws {
+    func write(_ uses: [UUID: Date]) async throws {
         let uses = uses.sorted { $0.key.uuidString < $1.key.uuidString }
         try await database.query(
             """
@@ -190,10 +188,10 @@ package struct KeyStore: Sendable {
 
 /// The keys of requests.
 extension KeyStore {
-    func validKeys(at now: Date) async throws -> [SecretHash: APIKey] {
+    static func validKeys(on database: Database, at now: Date) async throws -> [SecretHash: APIKey] {
         var keys: [SecretHash: APIKey] = [:]
-        for row in try await database.query("\(Self.selection) where \(Self.isActive(at: now))") {
-            keys[try row.decode("secret_hash")] = try Self.key(row)
+        for row in try await database.query("\(selection) where \(isActive(at: now))") {
+            keys[try row.decode("secret_hash")] = try key(row)
         }
         return keys
     }
@@ -249,4 +247,12 @@ extension Contract.Key {
     package var reach: AppReach {
         AppReach(of: bundleIds?.compactMap(BundleID.init), eventKeyPrefix: eventKeyPrefix.flatMap(EventKey.init))
     }
+}
+
+/// The SHA-256 of a secret of 256 random bits. A comparison may stop at the first byte that differs: who learns bytes of
+/// the hash from its time still cannot guess the secret.
+typealias SecretHash = [UInt8]
+
+extension SecretHash {
+    init(of secret: some StringProtocol) { self = SHA256.hash(Array(secret.utf8)) }
 }

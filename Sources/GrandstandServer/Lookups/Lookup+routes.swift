@@ -6,39 +6,43 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
+/// Lookups' answers with the newest content, read from the database; `nil` for a name that is not known. Only one query
+/// runs at a time. Calls that come during a query are answered together by the next query, and each name is read only
+/// once for all of them. A caller gets the result of a query that began after its call. So the content is never older
+/// than the last content that was accepted before the call.
+private typealias LookupContents = Batch<LookupName, LookupAnswer?>
+
+/// `/v1/lookup`: millions of apps send lookups at kick-off before they start a Live Activity.
 extension API {
     var lookupRoutes: [Route] {
-        let contents = LookupContents { [lookups = stores.lookups, now] names in
-            try await lookups.lookups(of: names, now: now()).mapValues { LookupAnswer($0.lookup, $0.wait) }
+        // After a query there is a pause of four times its time. So however many phones ask, queries take at most a fifth
+        // of one session's time. The answer for one name may have 5 KB.
+        let contents = LookupContents(
+            limit: 1_000, capacity: 10_000, restPerWork: 4, failsWholeBatch: { _ in true }
+        ) { [lookups = stores.lookups, now] names in
+            let found = try await lookups.lookups(of: Set(names), now: now())
+            return names.map { found[$0].map { LookupAnswer($0.lookup, $0.wait) } }
         }
         // A series that begins with 1 shows no increase.
         for result in LookupResult.allCases { _ = metrics.lookups(result) }
-        return LookupRoutes(replica: lookups, contents: contents, metrics: metrics, now: now).routes
+        return [
+            Route(.lookup) { request, context in
+                try await metrics.count(.found) { try await lookup(request, context, contents) }
+            },
+            Route(.lookupList) { request, context in
+                try await metrics.count(.listed) { try await lookupList(request, context) }
+            },
+            Route(.lookupMany, lookupMany),
+        ]
     }
-}
-
-/// `/v1/lookup`: millions of apps send lookups at kick-off before they start a Live Activity.
-struct LookupRoutes: Sendable {
-    let replica: LookupReplica
-    let contents: LookupContents
-    let metrics: ServerMetrics
-    let now: @Sendable () -> Date
 
     /// Seconds for which a cache may reuse a refusal. An event that is over usually stays over; an unknown event may be
     /// declared at any moment.
     private static let (maxAgeOver, maxAgeUnknown) = (10, 5)
 
-    var routes: [Route] {
-        [
-            Route(.lookup) { request, context in
-                try await metrics.count(.found) { try await lookup(request, context) }
-            },
-            list,
-            Route(.lookupMany, batch),
-        ]
-    }
-
-    private func lookup(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func lookup(
+        _ request: Request, _ context: APIContext, _ contents: LookupContents
+    ) async throws -> Response {
         let wantsState = try context.query.read("include", "contentState was expected.") {
             $0 == "contentState" ? true : nil
         }
@@ -47,29 +51,30 @@ struct LookupRoutes: Sendable {
         let name = LookupName(
             topic: bundleID.topic, environment: try context.environment(), key: key,
             variant: try context.query.variant())
-        let reply = await replica.answers(to: [name])[0]
+        let reply = await lookups.answers(to: [name])[0]
         guard reply.freshness != .unknown else { throw LookupReplica.unread }
         var answer = reply.answer
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
         // exists.
         if wantsState ?? false {
             switch answer {
-            case .found: return try response(to: request, try await contents.answer(name), .confirmed, name, bundleID)
+            case .found:
+                return try lookupResponse(to: request, try await contents.run(name), .confirmed, name, bundleID)
             // The answer from memory already says that the event is over. If the database cannot be asked, this answer
             // is sent without the content.
-            case .over: answer = (try? await contents.answer(name)) ?? answer
+            case .over: answer = (try? await contents.run(name)) ?? answer
             case .pending, .noSuchVariant, nil: break
             }
         }
         do {
-            return try response(to: request, answer, reply.freshness, name, bundleID)
+            return try lookupResponse(to: request, answer, reply.freshness, name, bundleID)
         } catch var problem as Problem {
             if case .stale(let seconds) = reply.freshness { problem.age = seconds }
             throw problem
         }
     }
 
-    private func response(
+    private func lookupResponse(
         to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ name: LookupName,
         _ bundleID: BundleID
     ) throws -> Response {
@@ -103,7 +108,7 @@ struct LookupRoutes: Sendable {
         }
     }
 
-    private func batch(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func lookupMany(_ request: Request, _ context: APIContext) async throws -> Response {
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         let variant = try context.query.variant()
@@ -116,7 +121,7 @@ struct LookupRoutes: Sendable {
                 LookupName(topic: bundleID.topic, environment: environment, key: $0, variant: variant)
             }
         }
-        var replies = await replica.answers(to: names.compactMap(\.self))[...]
+        var replies = await lookups.answers(to: names.compactMap(\.self))[...]
         for (text, name) in zip(texts, names) {
             guard name != nil, let reply = replies.popFirst() else {
                 missing.append((text, .eventNotFound))
@@ -147,6 +152,14 @@ struct LookupRoutes: Sendable {
         }
         return .json(bytes: body, headers: worst.headers)
     }
+
+    /// The list of events that an app may offer to follow.
+    private func lookupList(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = LookupList.App(topic: try context.bundleID().topic, environment: try context.environment())
+        let (body, freshness) = try await lookups.page(
+            try context.query.list(), of: app, uri: request.uri.string)
+        return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
+    }
 }
 
 extension Problem {
@@ -167,5 +180,64 @@ extension QueryParameters {
     /// The variant in the query; `nil`: none.
     func variant() throws(Problem) -> Variant? {
         try read("variant", Variant.rule, Variant.init(rawValue:))
+    }
+}
+
+extension QueryParameters {
+    fileprivate func list() throws(Problem) -> LookupListQuery {
+        let page = try page()
+        let after = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
+        let (from, to) = try period()
+        return LookupListQuery(
+            topic: try read("topic", Topic.rule, Topic.init(rawValue:)), from: from, to: to,
+            state: try choice("state"), variant: try variant(), limit: page.limit, after: after)
+    }
+}
+
+/// The result of a lookup, as a label of the metric.
+enum LookupResult: String, Sendable, CaseIterable {
+    /// The answer names a channel.
+    case found
+    /// The caller's copy is still valid (304).
+    case notModified = "not-modified"
+    /// The event has no channel yet.
+    case pending
+    case over
+    /// The event does not exist.
+    case unknown
+    /// The answer is the list of events to follow.
+    case listed
+    /// Neither the memory nor the database could answer.
+    case unavailable
+}
+
+extension ServerMetrics {
+    /// Counts a lookup that reached the routes. `LookupResponder` counts the lookups that it answers.
+    func count(_ result: LookupResult?) { if let result { lookups(result)() } }
+
+    /// Counts the answer of `body`: as `result`, as not modified, or as the problem it throws. An invalid request does
+    /// not count as a lookup.
+    func count(_ result: LookupResult, _ body: () async throws -> Response) async throws -> Response {
+        do {
+            let response = try await body()
+            count(response.status == .notModified ? .notModified : result)
+            return response
+        } catch let problem as Problem {
+            count(LookupResult(problem.kind))
+            throw problem
+        }
+    }
+}
+
+extension LookupResult {
+    /// - Returns: `nil` for a problem with the request itself.
+    init?(_ kind: Problem.Kind) {
+        switch kind {
+        case .channelPending: self = .pending
+        case .eventEnded: self = .over
+        case .eventNotFound, .variantNotFound: self = .unknown
+        case .storeUnavailable: self = .unavailable
+        default: return nil
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 internal import Synchronization
 
@@ -125,16 +126,15 @@ struct LookupStore: Sendable {
     static func record(
         _ row: PostgresRow, topic: String, environment: APNsEnvironment, listing: LookupRecord.Listing? = nil
     ) throws -> LookupRecord {
-        let refusal = try row.decode(Date?.self, "next_attempt_at").map { next in
-            ChannelWait.Refusal(reason: try row.decode("refusal"), nextAttemptAt: next)
-        }
-        return LookupRecord(
+        LookupRecord(
             topic: topic, environment: environment, storagePolicy: try row.word("storage_policy"),
             channelID: try row.decode("channel_id"), delivery: try row.word("delivery"),
             startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
             firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
             cancelledAt: try row.decode("cancelled_at"), variant: try row.variant("variant"), listing: listing,
-            wait: ChannelWait(opensAt: try row.decode("channels_open_at"), refusal: refusal))
+            wait: ChannelWait(
+                opensAt: try row.decode("channels_open_at"), nextAttemptAt: try row.decode("next_attempt_at"),
+                reason: try row.decode("refusal")))
     }
 
     /// The entry of a row's event in lists; `nil` for an event that is over.
@@ -165,4 +165,63 @@ package final class LocalChanges: Sendable {
 
     /// The setting that a session needs so that the triggers notify it, whatever the role's own settings are.
     static let sessionSettings = ["grandstand.notices": "on", "client_min_messages": "notice"]
+}
+
+extension LookupStore {
+    /// The audiences that lookups of these names find, with their newest content. Unknown names are missing.
+    func lookups(
+        of names: Set<LookupName>, now: Date
+    ) async throws -> [LookupName: (lookup: Contract.Lookup, wait: ChannelWait)] {
+        let names = Array(names)
+        let query: PostgresQuery =
+            """
+            select r.place, \(Self.audienceColumns), array(select v.variant from audiences v
+                    where v.event_key = u.event_key and \(AudienceColumns.isOfSameApp("v", "u")) and v.variant <> ''
+                    order by v.position) as variants,
+                \(BroadcastRows.contentState("b", for: "u.variant")) as content_state, \(Self.timestamp) as timestamp
+            from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)),
+                \(names.map { $0.variant?.rawValue })) with ordinality as r(topic, environment, key, variant, place)
+            cross join lateral (
+                select bundle_id, r.environment::environment as environment from apps where topic = r.topic offset 0) a
+            cross join lateral (\(AudienceColumns.first(
+                of: "r.key", in: "a", where: "(r.variant is null or n.variant = r.variant)"))) u
+            join events e on e.key = u.event_key join lanes l on l.id = u.lane
+            left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
+            \(Self.refusal) left join broadcasts b on b.id = l.newest_broadcast
+            """
+        // One query serves many callers and runs in the task of one of them (`LookupContents`), so the query gets its
+        // own time limit.
+        let rows = try await PostgresTimeLimit.renewing { try await database.query(query) }
+        var found: [LookupName: (Contract.Lookup, ChannelWait)] = [:]
+        for row in rows {
+            let name = names[try row.decode(Int.self, "place") - 1]
+            let record = try Self.record(row, topic: name.topic, environment: name.environment)
+            let lookup = record.lookup(
+                of: name.key, variants: try row.decode([String].self, "variants").compactMap(Variant.init(rawValue:)),
+                contentState: try row.decode(PostgresJSON?.self, "content_state").map { RawJSON(unchecked: $0.bytes) },
+                timestamp: try row.decode("timestamp"), now: now)
+            found[name] = (lookup, record.wait)
+        }
+        return found
+    }
+
+    /// The `aps.timestamp` that phones of the audience `u` get with the broadcast `b`, by its channel if it has one. Before
+    /// the broadcast is sent, this is the lowest timestamp that the broadcast can get (`Lane.take`).
+    private static let timestamp: PostgresQuery = """
+        (select coalesce(
+            (select apns_timestamp from deliveries
+            where broadcast_id = b.id and lane = u.lane and (tokens is null) = (\(AudienceColumns.wantsChannel("u"))) limit 1),
+            greatest(floor(extract(epoch from greatest(b.accepted_at, b.send_at)))::bigint,
+                l.last_timestamp + 1, l.tokens_timestamp + 1))
+        where b.id is not null)
+        """
+
+    /// Joins, as `f`, the failed attempt to create a channel for the audience `u`, if `u` has no channel `c`.
+    static let refusal: PostgresQuery = """
+        left join lateral (
+            select k.reason, k.next_attempt_at from channels k
+            where c.channel_id is null and k.event_key = u.event_key and k.state = 'failed'
+                and \(AudienceColumns.servesOfEvent("k", "u"))
+            limit 1) f on true
+        """
 }

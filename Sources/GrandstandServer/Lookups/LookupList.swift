@@ -21,8 +21,8 @@ struct LookupListQuery: Sendable {
     var after: PageCursor?
 }
 
-/// The events of one app and environment that can be followed, in the order of their start: all events, and those of
-/// each topic. It is made from the dictionary of lookups and used for a second.
+/// The events of one app and environment that can be followed, in the order of their start. The list is made from the
+/// dictionary of lookups and used for a second.
 struct LookupList: Sendable {
     struct App: Sendable, Hashable {
         /// The lowercased bundle ID.
@@ -46,65 +46,40 @@ struct LookupList: Sendable {
             (self.key, self.records) = (key, records)
             number = records[0].startsAt.map(PageCursor.number) ?? PageCursor.last
         }
-
-        func isAfter(_ number: Int, _ key: String) -> Bool { (self.number, self.key.rawValue) > (number, key) }
     }
 
     let app: App
     /// When the list is too old to be used.
     let end: ContinuousClock.Instant
-    private let all: [Item]
-    private let byTopic: [Topic: [Item]]
+    private let items: [Item]
 
     init(of app: App, _ items: [Item], until end: ContinuousClock.Instant = .now) {
         (self.app, self.end) = (app, end)
-        all = items.sorted { $1.isAfter($0.number, $0.key.rawValue) }
-        byTopic = all.reduce(into: [:]) { byTopic, item in
-            for topic in item.records[0].listing?.topics ?? [] { byTopic[topic, default: []].append(item) }
-        }
+        self.items = items.sorted { ($0.number, $0.key.rawValue) < ($1.number, $1.key.rawValue) }
     }
-
-    /// The most events that are examined for one page.
-    private static let reach = 2_000
 
     /// The events that match `query` at `now`.
     func page(_ query: LookupListQuery, now: Date) -> Contract.FollowablePage {
-        let items = query.topic.map { byTopic[$0] ?? [] } ?? all
-        var index = 0
-        if let from = query.from.map(PageCursor.number) { index = items.partitioningIndex { $0.number >= from } }
-        if let after = query.after {
-            index = max(index, items.partitioningIndex { $0.isAfter(after.number, after.key) })
-        }
+        let from = query.from.map(PageCursor.number) ?? .min
+        // A list with a limit of time leaves out events without a start.
         let isBounded = query.from != nil || query.to != nil
-        let end = query.to.map(PageCursor.number) ?? PageCursor.last
-        let stop = index + Self.reach
+        let to = query.to.map(PageCursor.number) ?? (isBounded ? PageCursor.last : .max)
         var found: [Contract.Followable] = []
-        // The place after which the next page begins, once it is known that there are further events.
-        var next: Item?
         var last: Item?
-        while index < items.count {
-            let item = items[index]
-            // Many events were examined, but few matched. The next page continues here, so that one request does not
-            // delay others for long.
-            if index == stop {
-                next = items[index - 1]
-                break
-            }
-            index += 1
-            if isBounded, item.number >= end { break }
+        for item in items where from <= item.number && item.number < to {
+            if let after = query.after, (item.number, item.key.rawValue) <= (after.number, after.key) { continue }
             guard let record = record(item, query, now) else { continue }
-            if found.count == query.limit {
-                next = last
-                break
+            guard found.count < query.limit else {
+                return .init(items: found, nextCursor: last.map { PageCursor.text($0.number, $0.key.rawValue) })
             }
             found.append(Contract.Followable(item.key, record, now: now))
             last = item
         }
-        return Contract.FollowablePage(
-            items: found, nextCursor: next.map { PageCursor.text($0.number, $0.key.rawValue) })
+        return .init(items: found, nextCursor: nil)
     }
 
     private func record(_ item: Item, _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
+        if let topic = query.topic, item.records[0].listing?.topics.contains(topic) != true { return nil }
         guard let index = item.records.index(of: query.variant, app.topic, app.environment) else { return nil }
         let record = item.records[index]
         guard !record.isOver else { return nil }
@@ -119,17 +94,5 @@ extension Contract.Followable {
         self.init(
             state: .init(lookup.state), name: record.listing?.name ?? "", kind: record.listing?.kind,
             topics: (record.listing?.topics ?? []).map(\.rawValue), lookup)
-    }
-}
-
-extension Array {
-    /// The first index for which `isSecond` is true. All elements for which it is false must come first.
-    fileprivate func partitioningIndex(_ isSecond: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if isSecond(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

@@ -25,20 +25,11 @@ struct LookupRecord: Sendable, Equatable {
     /// creation is refused.
     var wait = ChannelWait()
 
-    /// The fields of an event that lists for apps have and lookups do not have. It is a class, so that the records of
-    /// all the event's audiences share it in memory.
-    final class Listing: Sendable, Equatable {
+    /// The fields of an event that lists for apps have and lookups do not have.
+    struct Listing: Sendable, Equatable {
         let name: String
-        let kind: String?
-        let topics: [Topic]
-
-        init(name: String, kind: String? = nil, topics: [Topic] = []) {
-            (self.name, self.kind, self.topics) = (name, kind, topics)
-        }
-
-        static func == (one: Listing, other: Listing) -> Bool {
-            one === other || (one.name, one.kind) == (other.name, other.kind) && one.topics == other.topics
-        }
+        var kind: String?
+        var topics: [Topic] = []
     }
 
     /// The answer to a lookup of the event with this key at `now`.
@@ -102,13 +93,11 @@ extension [LookupRecord] {
 struct LookupEntry: Sendable {
     /// The records of the event's audiences, in the order of their declaration.
     let records: [LookupRecord]
-    /// The number of the last reading of everything that found the event.
-    var sweep: Int
     /// The bodies that were asked for, by the index of their record, each with the state that it shows. A body depends
     /// on the time only by this state.
     private var bodies: [Int: (state: Contract.EventState, body: LookupBody)] = [:]
 
-    init(_ records: [LookupRecord], sweep: Int = 0) { (self.records, self.sweep) = (records, sweep) }
+    init(_ records: [LookupRecord]) { self.records = records }
 
     /// The answer to a lookup; `nil` for an app that has no audience in the event.
     mutating func answer(to name: LookupName, now: Date) -> LookupAnswer? {

@@ -22,7 +22,7 @@ final class LookupReplica: Sendable {
         var staleLimit: TimeInterval = 600
         /// The maximum number of events in one query.
         var pageSize = 2_000
-        /// How long a request waits for a refresh, and until memory has what this process changed.
+        /// How long a request waits for a refresh.
         var patience = Duration.seconds(2)
         /// How long a list is used.
         var listAge = Duration.seconds(1)
@@ -50,19 +50,15 @@ final class LookupReplica: Sendable {
     struct State {
         /// The dictionary is changed in place under the lock: if a copy were kept, the next change would copy all of it.
         var entries: [EventKey: LookupEntry] = [:]
-        /// Events that this process has changed since the present refresh began.
-        var changed: Set<EventKey> = []
-        /// Events that this process had changed before the present refresh began, which reads them.
-        var beingRead: Set<EventKey> = []
-        /// The journal's position at the last refresh; `nil`: the journal has not been read since `needsSweep` was set.
+        /// How many refreshes have begun.
+        var refreshes = 0
+        /// Events that this process has changed and no refresh has read since, with `refreshes` as it was then.
+        var unread: [EventKey: Int] = [:]
+        /// The journal's position at the last refresh; `nil`: the next refresh reads everything.
         var position: String?
         var readAt = ContinuousClock.now
         /// Whether the journal may lack changes, so that everything must be read.
-        var needsSweep = true
-        /// The reading of everything that is going on: each refresh reads the page after this event.
-        var sweep: Sweep?
-        /// How many readings of everything have begun.
-        var sweeps = 0
+        var needsAll = false
         /// When the database last confirmed that memory is up to date.
         var confirmedAt: Date?
         var lists: [LookupList.App: LookupList] = [:]
@@ -71,37 +67,38 @@ final class LookupReplica: Sendable {
         /// How often `lists` was emptied because of a change of this process.
         var edition = 0
 
-        struct Sweep {
-            var after: EventKey?
-        }
-
-        /// Whether memory lacks a change of the event that this process made; `nil`: of any event.
-        func isUnread(_ key: EventKey?) -> Bool {
-            guard let key else { return !changed.isEmpty || !beingRead.isEmpty }
-            return changed.contains(key) || beingRead.contains(key)
+        /// Whether memory lacks a change that this process made to the event before `begun` refreshes had begun.
+        ///
+        /// - Parameter key: `nil`: any event.
+        func isUnread(_ key: EventKey?, asOf begun: Int = .max) -> Bool {
+            guard let key else { return unread.values.contains { $0 <= begun } }
+            return unread[key].map { $0 <= begun } ?? false
         }
     }
 
     let store: LookupStore
     let settings: Settings
     /// The API keys in memory. They learn of changes from the same journal.
-    let keys: CachedKeyStore?
+    let keys: KeyStore?
     let now: @Sendable () -> Date
     let state = Mutex(State())
     private let confirming: OutageLog
-    private let flights: SharedFlight<Int, Void>
+    private let refreshes: Batch<@Sendable () async throws -> Void, Void>
     /// Rung when there is something to read.
     private let bell = Doorbell()
 
     init(
-        store: LookupStore, keys: CachedKeyStore? = nil,
+        store: LookupStore, keys: KeyStore? = nil,
         settings: Settings = Settings(), now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.store = store
         self.keys = keys
         self.settings = settings
         self.now = now
-        flights = SharedFlight { [pace = settings.pace] _ in try? await Task.sleep(for: pace) }
+        refreshes = Batch(limit: .max, leastRest: settings.pace, failsWholeBatch: { _ in true }) { callers in
+            try await callers[0]()
+            return callers.map { _ in }
+        }
         confirming = OutageLog("lookups could not be confirmed; they are answered from memory", logger)
     }
 
@@ -122,7 +119,7 @@ final class LookupReplica: Sendable {
         for await notification in store.database.pool.notifications(on: [LookupStore.channel]) {
             if notification == .listening {
                 // After a lost connection the journal may be another server's, so everything is read.
-                if hasListened { state.withLock { $0.needsSweep = true } }
+                if hasListened { state.withLock { $0.needsAll = true } }
                 hasListened = true
             }
             bell.ring()
@@ -145,7 +142,7 @@ final class LookupReplica: Sendable {
                 try? await Task.sleep(for: settings.interval)
                 continue
             }
-            if state.withLock({ $0.sweep == nil && !$0.needsSweep }) { await bell.wait(atMost: settings.interval) }
+            await bell.wait(atMost: settings.interval)
         }
     }
 
@@ -153,73 +150,79 @@ final class LookupReplica: Sendable {
     /// transaction is answered. Memory gives no answers about these events until they have been read again.
     func changed(_ subjects: [LookupStore.Subject]) {
         state.withLock { state in
-            for case .event(let key) in subjects { state.changed.insert(key) }
+            for case .event(let key) in subjects { state.unread[key] = state.refreshes }
         }
         bell.ring()
     }
 
     /// Brings memory up to date with everything that was committed before the call. One refresh runs at a time; callers
-    /// that come during it share the next one. They wait for a limited time.
+    /// that come during it share the next one. It goes on for long, unless the database answers nobody.
     func refresh() async throws {
-        try await PostgresTimeLimit.$current.withValue(.request(settings.patience)) {
-            try await flights.answer(0) { try await self.readChanges() }
+        try await PostgresTimeLimit.$current.withValue(.request(settings.patience).long) {
+            try await refreshes.run { try await self.readChanges() }
         }
     }
 
-    /// Reads the journal since the last refresh, reads the events that it names, and puts them into the dictionary. If
-    /// everything must be read, each refresh also reads a page of it, so that changes are not delayed.
+    /// Reads the journal since the last refresh, reads the events that it names, and puts them into the dictionary.
     private func readChanges() async throws {
         let moment = now()
-        let (start, sweep) = state.withLock { state in
+        let (position, refresh) = state.withLock { state in
             // The journal may have deleted changes that were not read in time.
-            if state.readAt.duration(to: .now) > .seconds(LookupStore.journalSeconds / 2) { state.needsSweep = true }
-            if state.needsSweep {
-                (state.needsSweep, state.position, state.sweep) = (false, nil, State.Sweep())
-                state.sweeps += 1
-            }
-            // After a refresh that failed, some events are still to be read.
-            state.beingRead.formUnion(state.changed)
-            state.changed = []
-            return (state.position ?? LookupStore.newest, state.sweep)
+            let isLate = state.readAt.duration(to: .now) > .seconds(LookupStore.journalSeconds / 2)
+            if state.needsAll || isLate { (state.needsAll, state.position) = (false, nil) }
+            state.refreshes += 1
+            return (state.position, state.refreshes)
         }
-        let (subjects, position) = try await store.changes(since: start)
+        let (subjects, end) = try await store.changes(since: position ?? LookupStore.newest)
         if subjects.contains(.keys) { keys?.changed() }
-        let page =
-            if let sweep { try await store.keys(after: sweep.after, limit: settings.pageSize) } else { [EventKey]() }
-        let next = page.count < settings.pageSize ? nil : page.last
-        var keys = (subjects.compactMap { if case .event(let key) = $0 { key } else { nil } } + page)[...]
-        while !keys.isEmpty {
-            let some = Array(keys.prefix(settings.pageSize))
-            let records = try await store.records(of: some)
-            for key in some { put(key, records[key] ?? []) }
-            keys = keys.dropFirst(some.count)
+        if position == nil || subjects.contains(.everything) {
+            try await readAll()
+        } else {
+            var keys = subjects.compactMap { if case .event(let key) = $0 { key } else { nil } }[...]
+            while !keys.isEmpty {
+                try await read(Array(keys.prefix(settings.pageSize)))
+                keys = keys.dropFirst(settings.pageSize)
+            }
         }
         state.withLock { state in
-            (state.position, state.readAt) = (position, .now)
-            if !state.beingRead.isEmpty {
+            (state.position, state.readAt) = (end, .now)
+            let left = state.unread.filter { $0.value == refresh }
+            if left.count < state.unread.count {
                 // Other processes' changes may be missing from lists for a second, but this process's may not.
-                (state.beingRead, state.lists, state.pages) = ([], [:], [:])
+                (state.unread, state.lists, state.pages) = (left, [:], [:])
                 state.edition += 1
             }
-            if subjects.contains(.everything) { state.needsSweep = true }
-            if sweep != nil { state.sweep = next.map { State.Sweep(after: $0) } }
-            if sweep != nil, next == nil {
-                // Events that this reading did not find were deleted.
-                let gone = state.entries.filter { $0.value.sweep != state.sweeps }.keys
-                for key in gone { state.entries[key] = nil }
-            }
-            if state.sweep == nil, !state.needsSweep { state.confirmedAt = moment }
+            if !state.needsAll { state.confirmedAt = moment }
         }
+    }
+
+    /// Reads all events, page by page, and forgets those that were deleted.
+    private func readAll() async throws {
+        var found: Set<EventKey> = []
+        var page: [EventKey] = []
+        repeat {
+            page = try await PostgresTimeLimit.renewing { [after = page.last] in
+                let page = try await store.keys(after: after, limit: settings.pageSize)
+                try await read(page)
+                return page
+            }
+            found.formUnion(page)
+        } while page.count == settings.pageSize
+        state.withLock { state in
+            for key in Array(state.entries.keys) where !found.contains(key) { state.entries[key] = nil }
+        }
+    }
+
+    private func read(_ keys: [EventKey]) async throws {
+        let records = try await store.records(of: keys)
+        for key in keys { put(key, records[key] ?? []) }
     }
 
     /// Records that did not change are not replaced, so that their bodies are kept.
     func put(_ key: EventKey, _ records: [LookupRecord]) {
         state.withLock { state in
-            if state.entries[key]?.records ?? [] == records {
-                state.entries[key]?.sweep = state.sweeps
-                return
-            }
-            state.entries[key] = records.isEmpty ? nil : LookupEntry(records, sweep: state.sweeps)
+            guard state.entries[key]?.records ?? [] != records else { return }
+            state.entries[key] = records.isEmpty ? nil : LookupEntry(records)
         }
     }
 
@@ -237,18 +240,20 @@ final class LookupReplica: Sendable {
     func answers(to names: [LookupName]) async -> [Reply] {
         let replies = names.map { reply(to: $0) }
         guard replies.contains(where: \.deservesRefresh) else { return replies }
-        let isRefreshed = await catchUp { state in !names.contains { state.isUnread($0.key) } }
+        let begun = await catchUp()
         return names.map { name in
-            var reply = reply(to: name)
-            if !isRefreshed, reply.answer == nil { reply.freshness = .unknown }
+            var reply = reply(to: name, asOf: begun ?? .max)
+            if begun == nil, reply.answer == nil { reply.freshness = .unknown }
             return reply
         }
     }
 
-    private func reply(to name: LookupName) -> Reply {
+    private func reply(to name: LookupName, asOf begun: Int = .max) -> Reply {
         let now = now()
         return state.withLock { state in
-            let (isUnread, freshness) = (state.isUnread(name.key), self.freshness(state.confirmedAt, now))
+            let (isUnread, freshness) = (
+                state.isUnread(name.key, asOf: begun), self.freshness(state.confirmedAt, now)
+            )
             let answer = freshness == .unknown ? nil : state.entries[name.key]?.answer(to: name, now: now)
             let hasChannel =
                 switch answer {
@@ -264,19 +269,24 @@ final class LookupReplica: Sendable {
         }
     }
 
-    /// Refreshes once, and then until memory is complete, for a limited time.
+    /// Refreshes.
     ///
-    /// - Returns: `false` if the database could not be read.
-    @discardableResult
-    private func catchUp(_ hasChanges: (State) -> Bool) async -> Bool {
-        let end = ContinuousClock.now + settings.patience
-        repeat {
-            guard (try? await refresh()) != nil else { return false }
-            let now = now()
-            if state.withLock({ freshness($0.confirmedAt, now) != .unknown && hasChanges($0) }) { return true }
-            try? await Task.sleep(for: settings.pace)
-        } while ContinuousClock.now < end
-        return true
+    /// - Returns: how many refreshes had begun before, for `isUnread`; `nil`: the database could not be read.
+    private func catchUp() async -> Int? {
+        let begun = state.withLock(\.refreshes)
+        return await refreshInTime() ? begun : nil
+    }
+
+    /// Waits for a refresh for a limited time. The refresh goes on.
+    private func refreshInTime() async -> Bool {
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        Task { end.yield((try? await refresh()) != nil) }
+        let timer = Task { [settings] in
+            try await Task.sleep(for: settings.patience)
+            end.yield(false)
+        }
+        defer { timer.cancel() }
+        return await ends.first { _ in true } ?? false
     }
 
     // MARK: Lists of the events that an app may offer to follow
@@ -307,10 +317,11 @@ final class LookupReplica: Sendable {
         _ query: LookupListQuery, of app: LookupList.App, uri: String
     ) async throws -> (body: LookupBody, freshness: Freshness) {
         if let known = knownPage(uri) { return known }
-        if state.withLock({ $0.isUnread(nil) || $0.confirmedAt == nil }) { await catchUp { !$0.isUnread(nil) } }
+        let mustRead = state.withLock { $0.isUnread(nil) || $0.confirmedAt == nil }
+        let begun = mustRead ? await catchUp() : nil
         let now = now()
         let (isUnread, freshness, edition) = state.withLock { state in
-            (state.isUnread(nil), self.freshness(state.confirmedAt, now), state.edition)
+            (state.isUnread(nil, asOf: begun ?? .max), self.freshness(state.confirmedAt, now), state.edition)
         }
         guard freshness != .unknown else { throw Self.unread }
         let list = list(of: app)

@@ -5,13 +5,13 @@ internal import GrandstandContract
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
+internal import Synchronization
 
 /// Answers a lookup from memory if the key, the event and the channel are known, or if the same list was asked for
 /// before. Everything else, including every refusal, goes to the routes, so that the rules exist only once.
 struct LookupResponder: Sendable {
     private let replica: LookupReplica
-    private let keys: CachedKeyStore
-    private let uses: KeyUses
+    private let keys: KeyStore
     private let ofOne: Meters
     private let ofList: Meters
     private let headers: StandingHeaders
@@ -19,12 +19,11 @@ struct LookupResponder: Sendable {
     private let dates = HTTPDates()
 
     init(
-        replica: LookupReplica, keys: CachedKeyStore, uses: KeyUses, metrics: ServerMetrics,
+        replica: LookupReplica, keys: KeyStore, metrics: ServerMetrics,
         headers: StandingHeaders, now: @escaping @Sendable () -> Date
     ) {
         self.replica = replica
         self.keys = keys
-        self.uses = uses
         self.headers = headers
         self.now = now
         ofOne = Meters(metrics, .lookup, .found)
@@ -56,11 +55,11 @@ struct LookupResponder: Sendable {
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {
         let started = ContinuousClock.now
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
-            let fields = Fields(head.headers), let secret = RequestAuthenticator.bearer(fields.authorization)
+            let fields = Fields(head.headers), let secret = API.bearer(fields.authorization)
         else { return nil }
         guard let (body, freshness, key, meters) = find(head.uri, secret) else { return nil }
         let now = now()
-        uses.used(key.id, at: now)
+        keys.used(key)
         var response = LookupResponse(body, freshness, ifNoneMatch: fields.ifNoneMatch)
         headers.complete(&response.headers, requestID: RequestNames.next(), standing: nil)
         response.headers.append(dates.field(at: now))
@@ -78,7 +77,7 @@ struct LookupResponder: Sendable {
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
             let key = keys.known(secret),
-            (try? RequestAuthenticator.check(key, for: Contract.Operation.lookup.scopes)) != nil,
+            (try? API.check(key, for: Contract.Operation.lookup.scopes)) != nil,
             key.covers(bundleID)
         else { return nil }
         if parts.count == 5 {
@@ -133,5 +132,20 @@ extension String {
     /// Whether the strings are equal, ignoring ASCII case; `other` must be in lower case.
     fileprivate func isSame(as other: StaticString) -> Bool {
         other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0 | 0x20 == $1 | 0x20 } }
+    }
+}
+
+/// The `Date` field (RFC 9110, 5.6.7), formatted once a second.
+final class HTTPDates: Sendable {
+    private let last = Mutex((second: 0, field: HTTPField(name: .date, value: HTTPDate.text(0))))
+
+    func field(at moment: Date) -> HTTPField {
+        let second = Int(moment.timeIntervalSince1970.rounded(.down))
+        return last.withLock { last in
+            if second != last.second {
+                last = (second, HTTPField(name: .date, value: HTTPDate.text(second)))
+            }
+            return last.field
+        }
     }
 }

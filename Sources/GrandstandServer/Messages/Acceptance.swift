@@ -22,24 +22,8 @@ struct Acceptance {
         var progress = StateDecision.Progress()
         /// The IDs of the target's lanes, in the order of the event's audiences; a channel has one lane.
         var lanes: [Int]
-        /// The lead of each lane that follows another lane (`Lane.follow`), by the lane's ID.
-        var leads: [Int: Int] = [:]
-        /// Crowds' lanes that have members.
+        /// The lanes whose audiences have activities with tokens.
         var populated: Set<Int> = []
-    }
-
-    struct BroadcastRow {
-        let id: UUID
-        /// The request as it is stored: with the defaults of its event if it is sent now.
-        let request: BroadcastRequest
-        let intake: Intake
-        let acceptedAt: Date
-        let isScheduled: Bool
-        let warnings: [String]
-        /// The apps that the broadcast is for.
-        let apps: [BundleID]
-        /// The decision about the state that the broadcast was made from; `nil`: it was not made from a state.
-        var state: StateDecision?
     }
 
     /// When the batch is decided; an item may have arrived a little earlier than that.
@@ -53,22 +37,18 @@ struct Acceptance {
     private(set) var lanes: [Lane]
     /// The index of each lane in `lanes`, by its ID. Such an index is a lane's place.
     private let places: [Int: Int]
-    /// The lead of each lane that follows another lane; both are places. `followers` has the followers of each lead.
-    private var leads: [Int: Int] = [:]
-    private var followers: [Int: [Int]] = [:]
-    /// Places of crowds' lanes that have members.
-    private var populated: Set<Int> = []
-    /// The content types of lanes. A crowd's lane has the type of its audience.
+    /// Places of lanes whose audiences have activities with tokens.
+    private let populated: Set<Int>
     private let types: ContentRows.Types
     /// The broadcasts on which messages depend; they are only read if a state or a message needs them. Those that were
     /// accepted here are among them.
     private var known: [UUID: ContentRows.Known]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
     private let withoutPlace: Set<Int>
-    private(set) var broadcasts: [BroadcastRow] = []
-    /// The messages that lanes took, in order of acceptance. The messages of one broadcast are in the order of its
-    /// event's audiences.
-    private var accepted: [(place: Int, broadcast: UUID)] = []
+    private(set) var broadcasts: [Intake] = []
+    /// The messages that lanes took, in order of acceptance, as indices of `lanes` and `Lane.messages`. The messages of
+    /// one broadcast are in the order of its event's audiences.
+    private var accepted: [(place: Int, message: Int)] = []
     /// The events that become live, each with the time of the update that makes it live.
     private(set) var startedEvents: [String: Date] = [:]
     private(set) var endedEvents: Set<String> = []
@@ -76,8 +56,6 @@ struct Acceptance {
     private(set) var progress: [String: StateDecision.Progress] = [:]
     /// The results of states, for the counters.
     private(set) var occurrences: [Occurrence] = []
-    /// The payloads of scheduled broadcasts that are sent now (`promote`), filled with their events' defaults.
-    private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of the lanes' IDs.
@@ -97,98 +75,85 @@ struct Acceptance {
         self.withoutPlace = withoutPlace
         loaded = lanes
         self.lanes = lanes
-        places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+        self.places = places
+        populated = Set(targets.values.lazy.flatMap { $0.populated.compactMap { places[$0] } })
         self.now = now
-        for target in targets.values {
-            populated.formUnion(target.populated.compactMap { places[$0] })
-            for (lane, lead) in target.leads {
-                guard let place = places[lane], let lead = places[lead] else { continue }
-                leads[place] = lead
-                followers[lead, default: []].append(place)
-            }
-        }
     }
 
-    /// Decides one item that came at `now`; a refusal changes nothing.
+    /// Decides one item; a refusal changes nothing.
     ///
     /// - Returns: its broadcast; `nil`: the item is a state that has nothing new.
-    mutating func accept(_ intake: Intake, at now: Date) throws(Problem) -> Contract.Broadcast? {
-        switch intake.content {
-        case .broadcast(let request): try add(request, intake, at: now)
-        case .state(let report): try tell(report, intake, at: now)
-        }
+    mutating func decide(_ intake: Intake) throws(Problem) -> Contract.Broadcast? {
+        if let report = intake.report { try tell(report, intake) } else { try add(intake) }
     }
 
-    /// - Parameter state: the decision about the state that the request was made from; `nil`: it was not made from one.
-    mutating func add(
-        _ request: BroadcastRequest, _ intake: Intake, at now: Date, state: StateDecision? = nil
-    ) throws(Problem) -> Contract.Broadcast {
-        let id = UUID.drawn()
-        var request = request
-        let times = targets[intake.target]?.times
-        if let times { request = try request.timed(by: times, for: intake.target) }
-        let sendAt = request.sendAt.flatMap { $0 > now ? $0 : nil }
-        let (filled, plan) = try decide(request, intake, at: sendAt ?? now)
-        // By reporting an activity with a token, a stranger can make an event have a crowd. So a message that is too
+    /// Accepts a composed broadcast, or what the decision about a state sends.
+    mutating func add(_ intake: Intake) throws(Problem) -> Contract.Broadcast {
+        var intake = intake
+        let (now, target, state) = (intake.at, intake.target, intake.decision)
+        let times = targets[target]?.times
+        if let times { intake.request = try intake.request.timed(by: times, for: target) }
+        let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
+        let plan = try plan(intake, at: sendAt ?? now)
+        // By reporting an activity with a token, a stranger can make an event have tokens. So a message that is too
         // long for tokens must still go to the channel.
-        let refused = plan.items.filter { $0.refusal != nil }
-        if refused.count == plan.items.count, let refusal = refused.first?.refusal { throw refusal }
+        let refusals = plan.items.compactMap(\.refusal)
+        if refusals.count == plan.items.count, let refusal = refusals.first { throw refusal }
         // Variants are checked only here, when the broadcast is accepted. A variant may be removed before a scheduled
         // broadcast is sent. Then this variant is left out, and the rest of the broadcast is sent.
-        if !request.byVariant.isEmpty {
-            let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
-            try request.content.requireVariants(among: all.map { lanes[$0].audience.id })
-        }
-        // Lists and histories are ordered by `acceptedAt`, so the broadcasts of one transaction get rising times.
-        let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
-            .inMicroseconds
-        if sendAt == nil { try requireContent(plan) }
-        let warnings =
-            (state?.warnings ?? []) + request.warnings(at: now, times ?? EventTimes()) + plan.warnings
-            + DeliveryPlan.warnings(tooLongForTokens: refused.compactMap(\.refusal))
+        let all = (targets[target]?.lanes ?? []).compactMap { places[$0] }
+        try Variant.require(intake.request.byVariant.keys, among: all.map { lanes[$0].audience.id })
+        // Lists and histories are ordered by the time of acceptance, so the broadcasts of one transaction get rising
+        // times.
+        intake.at = max(now, broadcasts.last.map { $0.at.addingTimeInterval(0.000_001) } ?? now).inMicroseconds
+        if sendAt == nil { try requireContent(intake, plan) }
+        intake.warnings =
+            (state?.warnings ?? []) + intake.request.warnings(at: now, times ?? EventTimes()) + plan.warnings
+            + DeliveryPlan.warnings(tooLongForTokens: refusals)
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
-        request = sendAt.map { request.fitted(at: $0).request } ?? filled
-        broadcasts.append(
-            BroadcastRow(
-                id: id, request: request, intake: intake, acceptedAt: acceptedAt, isScheduled: sendAt != nil,
-                warnings: warnings, apps: Set(plan.items.map(\.audience.bundleID)).sorted(), state: state))
+        if let sendAt {
+            intake.request = intake.request.fitted(at: sendAt).request
+        } else {
+            intake.request = plan.request
+        }
+        intake.isScheduled = sendAt != nil
+        intake.apps = Set(plan.items.map(\.audience.bundleID)).sorted()
+        broadcasts.append(intake)
         var broadcast = Contract.Broadcast(
-            id: id.words, eventKey: intake.target.eventKey?.rawValue, event: .init(request.payload.event),
-            state: .scheduled, acceptedAt: acceptedAt,
-            sendAt: sendAt.flatMap { $0 < EventSpecification.undated ? $0 : nil }, afterStart: request.sendAfterStart,
-            by: intake.actor.text, counts: [:], deliveries: [], warnings: warnings,
-            source: intake.target.eventKey == nil ? nil : state == nil ? .broadcast : .state, outcome: state?.outcome,
-            rule: state?.rule)
+            id: intake.id.words, eventKey: target.eventKey?.rawValue, event: .init(plan.request.payload.event),
+            state: .scheduled, acceptedAt: intake.at,
+            sendAt: sendAt.flatMap { $0 < EventSpecification.undated ? $0 : nil },
+            afterStart: intake.request.sendAfterStart, by: intake.actor.text, counts: [:], deliveries: [],
+            warnings: intake.warnings, source: target.eventKey == nil ? nil : state == nil ? .broadcast : .state,
+            outcome: state?.outcome, rule: state?.rule)
         if sendAt == nil {
-            let deliveries = enqueue(
-                id, plan, intake.target, acceptedAt: acceptedAt, begins: acceptedAt, state: state)
-            broadcast.set(deliveries, isScheduled: false, isCancelled: false)
+            broadcast.set(enqueue(intake, plan, begins: intake.at), isScheduled: false, isCancelled: false)
         }
         return broadcast
     }
 
-    /// Sends a broadcast that was accepted earlier and whose time has come. If a crowd was added after the acceptance
-    /// and cannot take the message, the message is still sent to the channel. Where newer content was accepted after the
-    /// broadcast, the message takes that content (`carried`).
-    mutating func promote(_ scheduled: ScheduledBroadcast) throws(Problem) {
-        let (request, plan) = try decide(scheduled.request, scheduled.intake, at: now)
-        try requireContent(plan)
-        promoted[scheduled.id] = request.payload
-        _ = enqueue(
-            scheduled.id, plan, scheduled.intake.target, acceptedAt: scheduled.acceptedAt, begins: scheduled.goesAt)
+    /// Sends a broadcast that was accepted earlier and whose time has come, with its event's defaults. If tokens came after
+    /// the acceptance and the message is too large for them, the message is still sent to the channel. Where newer
+    /// content was accepted after the broadcast, the message takes that content (`carried`).
+    mutating func promote(_ intake: inout Intake) throws(Problem) {
+        let plan = try plan(intake, at: now)
+        try requireContent(intake, plan)
+        intake.request.payload = plan.request.payload
+        _ = enqueue(intake, plan, begins: max(intake.at, intake.request.sendAt ?? now))
     }
 
     /// Refuses an update without content if no audience has content that it could take.
-    private func requireContent(_ plan: DeliveryPlan) throws(Problem) {
-        guard !plan.items.isEmpty, plan.items.allSatisfy({ lacksContent($0) }) else { return }
+    private func requireContent(_ intake: Intake, _ plan: DeliveryPlan) throws(Problem) {
+        let lacksAll = plan.items.allSatisfy { lacksContent(plan.message(of: intake.id, to: $0), at: $0.place) }
+        guard !plan.items.isEmpty, lacksAll else { return }
         throw Problem.invalid(
             "contentState was left out, and there is no content yet that the update could be sent with.",
             at: "/contentState", "Give contentState, or send a state before.")
     }
 
-    private func lacksContent(_ item: DeliveryPlan.Item) -> Bool {
-        let payload = item.payload
-        return payload.event == .update && payload.contentState == nil && carried(by: item, .distantPast) == nil
+    private func lacksContent(_ message: LaneMessage, at place: Int) -> Bool {
+        !message.isEnd && !message.hasContent && carried(by: message, at: place, .distantPast) == nil
     }
 
     /// The content that a message takes instead of its own: content that was accepted after the message. So a message
@@ -196,37 +161,30 @@ struct Acceptance {
     ///
     /// - Returns: the content's broadcast and its bytes; `nil`: the message's own content is sent, because none is
     ///   newer, or because the newer one is too long together with the alert.
-    private func carried(by item: DeliveryPlan.Item, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
-        let (lane, payload) = (lanes[item.place], item.payload)
+    private func carried(by message: LaneMessage, at place: Int, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
+        let lane = lanes[place]
         guard let id = lane.newest, let newest = known[id] else { return nil }
         let content = newest.content.payload(for: lane.audience.variant)
         guard let state = content.contentState else { return nil }
         let bytes = state.count + (content.relevanceScore?.count ?? 0)
-        if payload.contentState == nil { return payload.event == .update ? (id, bytes) : nil }
-        let fits = bytes + (payload.alert?.count ?? 0) <= lane.bytesForContentAndAlert
+        if !message.hasContent { return message.isEnd ? nil : (id, bytes) }
+        let fits = bytes + (message.alertBytes ?? 0) <= Lane.bytesForContentAndAlert(message.kind)
         return newest.acceptedAt > acceptedAt && fits ? (id, bytes) : nil
     }
 
-    /// - Returns: the request with its event's defaults, and its messages to lanes.
-    func decide(
-        _ request: BroadcastRequest, _ intake: Intake, at time: Date
-    ) throws(Problem) -> (request: BroadcastRequest, plan: DeliveryPlan) {
-        guard let target = targets[intake.target] else { throw intake.target.absent }
-        let all = target.lanes.compactMap { places[$0] }
-        guard intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
-        else {
-            throw intake.target.absent
-        }
-        let open = all.filter { lanes[leads[$0] ?? $0].fencedAt == nil }
-        guard !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(request, all, open)
+    /// - Returns: the messages to lanes; the plan's request has its event's defaults.
+    func plan(_ intake: Intake, at time: Date) throws(Problem) -> DeliveryPlan {
+        let (target, all) = try target(of: intake)
+        let open = all.filter { lanes[$0].fencedAt == nil }
+        guard !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(intake.request, all, open)
         else {
             throw intake.target.over
         }
-        let (request, warning) = request.filled(by: target.defaults, at: time).fitted(at: time)
+        let (request, warning) = intake.request.filled(by: target.defaults, at: time).fitted(at: time)
         var plan = try DeliveryPlan(
             request, audiences: audiences(of: open), now: time, alertFreshness: alertFreshness)
         if let warning { plan.warnings.append(warning) }
-        try plan.check(by: types(of: all), missing: missingTypes(of: all))
+        try plan.check(by: byAudience(types.byLane, of: all), missing: byAudience(types.missing, of: all))
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
         if !withoutPlace.isEmpty {
             let reached = Set(plan.items.lazy.map(\.audience.id))
@@ -234,51 +192,49 @@ struct Acceptance {
                 withoutPlace: audiences(of: open.filter { withoutPlace.contains(lanes[$0].id) })
                     .filter { reached.contains($0.id) })
         }
-        let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
-        plan.spread { audience in (byAudience[audience] ?? []).filter(takes).map { ($0, lanes[$0].kind) } }
-        return (request, plan)
+        plan.spread { audience in
+            open.first { lanes[$0].audience.id == audience }.map { ($0, kinds(at: $0)) } ?? (0, [])
+        }
+        return plan
     }
 
-    /// The content types of the audiences of these lanes.
-    private func types(of places: [Int]) -> [Audience.ID: ContentType] {
-        guard !types.byLane.isEmpty else { return [:] }
-        return Dictionary(
-            places.compactMap { place in types.byLane[lanes[place].id].map { (lanes[place].audience.id, $0) } }
-        ) {
-            one, _ in one
+    /// - Returns: the target, and the places of its lanes.
+    private func target(of intake: Intake) throws(Problem) -> (TargetState, places: [Int]) {
+        let target = targets[intake.target]
+        let all = target?.lanes.compactMap { places[$0] } ?? []
+        guard let target,
+            intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
+        else {
+            throw intake.target.absent
         }
+        return (target, all)
     }
 
-    /// Those of these lanes' audiences that name a content type which their app does not have, each with that name.
-    private func missingTypes(of places: [Int]) -> [Audience.ID: String] {
-        guard !types.missing.isEmpty else { return [:] }
+    /// Values of these lanes by their audiences.
+    private func byAudience<Value>(_ values: [Int: Value], of places: [Int]) -> [Audience.ID: Value] {
+        guard !values.isEmpty else { return [:] }
         return Dictionary(
-            places.compactMap { place in types.missing[lanes[place].id].map { (lanes[place].audience.id, $0) } }
-        ) {
-            one, _ in one
-        }
+            places.compactMap { place in values[lanes[place].id].map { (lanes[place].audience.id, $0) } },
+            uniquingKeysWith: { own, _ in own })
     }
 
     // MARK: States
 
     /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
-    private mutating func tell(_ report: StateReport, _ intake: Intake, at now: Date) throws(Problem) -> Contract
-        .Broadcast?
-    {
-        let decision = try decide(report, intake, at: now)
-        let reached = places(of: report, intake.target).places
+    private mutating func tell(
+        _ report: Contract.StateDraft, _ intake: Intake
+    ) throws(Problem) -> Contract.Broadcast? {
+        let decision = try decide(report, intake)
+        let reached = places(of: try [AudienceSelector](report.audiences), intake.target).places
         var broadcast: Contract.Broadcast?
-        if let request = decision.request {
-            broadcast = try add(request, intake, at: now, state: decision)
-        }
+        if let decided = intake.deciding(decision) { broadcast = try add(decided) }
         let id = broadcast?.uuid
         for place in reached {
             // A message that was refused, because it is too long, has the state, too. Without a message, the newest
             // content is the same as the state.
             let message = lanes[place].messages.last { $0.broadcast == id }
             lanes[place].told = message?.broadcast ?? lanes[place].newest
-            guard !decision.undone.isEmpty else { continue }
-            for place in [place] + (followers[place] ?? []) { lanes[place].silence(decision.undone, at: now) }
+            if !decision.undone.isEmpty { lanes[place].silence(decision.undone, at: intake.at) }
         }
         if targets[intake.target]?.progress != decision.progress {
             targets[intake.target]?.progress = decision.progress
@@ -290,30 +246,14 @@ struct Acceptance {
 
     /// - Throws: `event-not-found`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
     ///   the event lacks.
-    func decide(_ report: StateReport, _ intake: Intake, at now: Date) throws(Problem) -> StateDecision {
-        guard let target = targets[intake.target] else { throw intake.target.absent }
-        let all = target.lanes.compactMap { places[$0] }
-        guard intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
-        else {
-            throw intake.target.absent
-        }
+    func decide(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> StateDecision {
+        let (target, all) = try target(of: intake)
         let ids = all.map { lanes[$0].audience.id }
-        let unknown = (report.audiences ?? []).enumerated().filter { selector in
-            !ids.contains(where: selector.element.matches)
-        }
-        guard unknown.isEmpty else {
-            throw Problem(
-                .invalidRequest, "The event does not have some of these audiences.",
-                errors: unknown.map {
-                    FieldError(pointer: "/audiences/\($0.offset)", detail: $0.element.objection(among: ids))
-                })
-        }
-        let own = report.byVariant.map { ($0.key.rawValue, Contract.VariantContent()) }
-        try BroadcastContent(
-            BroadcastPayload(event: .update), byVariant: Dictionary(uniqueKeysWithValues: own)
-        ).requireVariants(among: ids)
-        let (reached, isOver) = places(of: report, intake.target)
-        let (types, missing) = (types(of: all), missingTypes(of: all))
+        let selectors = try [AudienceSelector](report.audiences)
+        try selectors?.require(among: ids)
+        try Variant.require((report.byVariant ?? [:]).keys, among: ids)
+        let (reached, isOver) = places(of: selectors, intake.target)
+        let (types, missing) = (byAudience(types.byLane, of: all), byAudience(types.missing, of: all))
         let decision = try StateDecision(
             report,
             to: reached.map { place in
@@ -328,7 +268,7 @@ struct Acceptance {
                 }
                 target.rings = rings(of: place)
                 return target
-            }, isOver: isOver, progress: target.progress, now: now)
+            }, isOver: isOver, progress: target.progress, now: intake.at)
         guard !isOver || decision.request == nil else { throw intake.target.over }
         // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state
         // is final or has the last sequence.
@@ -339,11 +279,13 @@ struct Acceptance {
         return decision
     }
 
-    /// The leads of the audiences that a state is for: those that are not over, or else all that the state names.
-    private func places(of report: StateReport, _ target: BroadcastTarget) -> (places: [Int], isOver: Bool) {
+    /// The audiences that a state is for: those that are not over, or else all that the state names.
+    private func places(
+        of selectors: [AudienceSelector]?, _ target: BroadcastTarget
+    ) -> (places: [Int], isOver: Bool) {
         let target = targets[target]
         let selected = (target?.lanes ?? []).compactMap { places[$0] }.filter { place in
-            leads[place] == nil && report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
+            selectors?.contains { $0.matches(lanes[place].audience.id) } ?? true
         }
         let open = target?.isOver ?? true ? [] : selected.filter { lanes[$0].fencedAt == nil }
         return open.isEmpty ? (selected, true) : (open, false)
@@ -356,7 +298,7 @@ struct Acceptance {
 
     /// The alerts of states that wait for an audience.
     private func rings(of place: Int) -> [StateDecision.Ring] {
-        ([place] + (followers[place] ?? [])).flatMap { lanes[$0].pending.filter(\.alerting) }.compactMap { message in
+        lanes[place].pending.filter(\.alerting).compactMap { message in
             guard let rule = known[message.broadcast]?.rule, let state = content(of: message.broadcast, place),
                 let before = content(of: message.contentBefore, place)
             else { return nil }
@@ -376,52 +318,37 @@ struct Acceptance {
         }
     }
 
-    /// The audiences of the leads among these lanes, in the order of the lanes. Each audience has one lead, so none is
-    /// listed twice.
-    private func audiences(of places: [Int]) -> [Audience] {
-        places.filter { leads[$0] == nil }.map { lanes[$0].audience }
-    }
+    private func audiences(of places: [Int]) -> [Audience] { places.map { lanes[$0].audience } }
 
-    /// Whether a lane gets messages. A lead gets messages. A follower gets messages if it is a crowd's lane and has
-    /// members or a message that waits.
-    private func takes(_ place: Int) -> Bool {
-        leads[place] == nil || populated.contains(place) || lanes[place].kind.isCrowd && lanes[place].head != nil
-    }
-
-    /// Makes an audience's lanes follow their lead (`Lane.follow`). First the lead takes over the highest timestamp
-    /// that a follower has sent.
-    private mutating func alignLanes(with lead: Int) {
-        for place in followers[lead] ?? [] { lanes[lead].lift(to: lanes[place].lastTimestamp) }
-        for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
+    /// Who gets the messages of a lane: the channel, and the tokens if there are any or if a message to them waits. If
+    /// the audience is reached by tokens only, they get each message.
+    private func kinds(at place: Int) -> [Contract.DeliveryKind] {
+        let lane = lanes[place]
+        guard lane.audience.delivery == .channel else { return [.tokens] }
+        return populated.contains(place) || !lane.queue(.tokens).isEmpty ? [.channel, .tokens] : [.channel]
     }
 
     /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
     ///   live yet becomes live at this time.
     private mutating func enqueue(
-        _ id: UUID, _ plan: DeliveryPlan, _ target: BroadcastTarget, acceptedAt: Date, begins time: Date,
-        state: StateDecision? = nil
+        _ intake: Intake, _ plan: DeliveryPlan, begins time: Date
     ) -> [Contract.Delivery] {
-        // A lead takes every message, so the leads of all audiences that the broadcast reaches are among the items.
-        let reached = plan.items.map(\.place).filter { leads[$0] == nil }
-        for lead in reached { alignLanes(with: lead) }
+        let (target, acceptedAt) = (intake.target, intake.at)
         let deliveries = plan.items.compactMap { item -> Contract.Delivery? in
             let place = item.place
-            guard !lacksContent(item) else { return nil }
+            var message = plan.message(of: intake.id, to: item)
+            guard !lacksContent(message, at: place) else { return nil }
             // The order of messages that were not scheduled is that of the locks.
-            let other = carried(by: item, time > acceptedAt ? acceptedAt : .distantFuture)
-            var message = LaneMessage(id, plan, item, carrying: other)
-            message.nextAttemptAt = state?.notBefore
-            if item.refusal == nil {
-                lanes[place].accept(message, at: now)
-            } else {
-                lanes[place].refuse(message, at: now)
+            if let other = carried(by: message, at: place, time > acceptedAt ? acceptedAt : .distantFuture) {
+                (message.hasContent, message.contentOf, message.contentBytes) = (false, other.broadcast, other.bytes)
             }
-            accepted.append((place, id))
-            return lanes[place].messages.last.map { Contract.Delivery($0, item.audience, lanes[place].kind) }
+            (message.requestID, message.nextAttemptAt) = (.drawn(), intake.decision?.notBefore)
+            lanes[place].accept(message, isTooLarge: item.refusal != nil, at: now)
+            accepted.append((place, lanes[place].messages.count - 1))
+            return lanes[place].messages.last.map { Contract.Delivery($0, item.audience) }
         }
-        known[id] = ContentRows.Known(content: plan.content, acceptedAt: acceptedAt, rule: state?.rule)
-        for lead in reached { alignLanes(with: lead) }
-        if plan.payload.event == .end {
+        known[intake.id] = ContentRows.Known(content: plan.request, acceptedAt: acceptedAt, rule: intake.decision?.rule)
+        if plan.request.payload.event == .end {
             endIfOver(target)
         } else if let key = target.eventKey, targets[target]?.isStarted == false {
             startedEvents[key.rawValue] = startedEvents[key.rawValue] ?? time
@@ -441,43 +368,20 @@ struct Acceptance {
 
     /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
     var topics: Set<WakeTopic> {
-        var topics = Set(changes.lanes.map(\.topic))
+        var topics = Set(changes.lanes.flatMap(\.topics))
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
         if !endedEvents.isEmpty { topics.insert(.channels) }
         return topics
     }
 
     /// Messages to append, in order.
-    var appended: [DeliveryRow] {
-        accepted.compactMap { place, broadcast in
-            lanes[place].messages.last { $0.broadcast == broadcast }.map { DeliveryRow($0, of: lanes[place]) }
-        }
+    var appended: [(lane: Lane, message: LaneMessage)] {
+        accepted.map { place, message in (lanes[place], lanes[place].messages[message]) }
     }
 
     /// The lanes that changed, and the same lanes as they were loaded.
     var changes: (lanes: [Lane], loaded: [Lane]) {
         let places = lanes.indices.filter { lanes[$0] != loaded[$0] }
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
-    }
-}
-
-extension LaneMessage {
-    /// The message of an accepted broadcast to one audience.
-    ///
-    /// - Parameter carried: the broadcast whose content the message takes, and the content's bytes; `nil`: its own.
-    fileprivate init(
-        _ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item,
-        carrying carried: (broadcast: UUID, bytes: Int)?
-    ) {
-        let payload = item.payload
-        self.init(
-            broadcast: broadcast, isEnd: payload.event == .end, dismissalDate: payload.dismissalDate,
-            priority: item.priority, plainPriority: item.plainPriority, alerting: item.ringsUntil != nil,
-            ringsUntil: item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-            requestID: .drawn(), hasContent: carried == nil && payload.contentState != nil,
-            contentOf: carried?.broadcast,
-            contentBytes: carried?.bytes
-                ?? payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
-            alertBytes: payload.alert?.count)
     }
 }

@@ -20,10 +20,9 @@ extension Contract.Broadcast {
 
 extension Contract.Delivery {
     /// The delivery of a message that was accepted just now.
-    init(_ message: LaneMessage, _ audience: Audience, _ kind: Lane.Kind) {
+    init(_ message: LaneMessage, _ audience: Audience) {
         self.init(
-            kind: kind.isCrowd ? .tokens : .channel,
-            counts: kind.isCrowd ? Contract.TokenCounts(FanOut(), message.state) : nil,
+            kind: message.kind, counts: message.tokens.map { Contract.TokenCounts($0, message.state) },
             bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
             variant: audience.variant?.rawValue, channelId: message.channelID, state: message.state, attempts: 0,
             priority: message.priority.rawValue, apnsExpiration: message.apnsExpiration,
@@ -35,13 +34,16 @@ extension Contract.AudiencePreview {
     /// What the audience's lane would get, without the content as the app's template shows it.
     ///
     /// - Parameter replaced: broadcasts that wait and would not be sent.
-    init(_ item: DeliveryPlan.Item, _ kind: Lane.Kind, at time: Date, replacing replaced: [UUID]) {
-        let body = item.payload.body(timestamp: Int(time.timeIntervalSince1970))
+    init(
+        _ message: LaneMessage, _ payload: BroadcastPayload, to audience: Audience, at time: Date,
+        replacing replaced: [UUID]
+    ) {
+        let body = payload.body(timestamp: Int(time.timeIntervalSince1970))
         self.init(
-            bundleId: item.audience.bundleID.rawValue, environment: .init(item.audience.environment),
-            variant: item.audience.variant?.rawValue, kind: kind.isCrowd ? .tokens : .channel,
-            priority: (kind.isCrowd ? item.priority.ofDevicePush : item.priority).rawValue,
-            apnsExpiration: item.apnsExpiration, bytes: body.count, limit: kind.bodyLimit,
+            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+            variant: audience.variant?.rawValue, kind: message.kind,
+            priority: (message.kind == .tokens ? message.priority.ofDevicePush : message.priority).rawValue,
+            apnsExpiration: message.apnsExpiration, bytes: body.count, limit: message.kind.bodyLimit,
             payload: RawJSON(unchecked: body), replaces: replaced.map(\.words))
     }
 }

@@ -6,50 +6,19 @@ internal import JSON
 /// The operations on broadcasts and states that routes and pages share. Each is planned by the pure `DeliveryPlan`, and is
 /// committed before the caller gets an answer.
 extension API {
-    /// Accepts a broadcast durably.
+    /// Returns what accepting a broadcast or telling a state would do, and changes nothing.
     ///
-    /// - Throws: the `Problem` that refuses the broadcast; after a refusal, nothing was changed.
-    func accept(_ request: BroadcastRequest, for target: BroadcastTarget, _ caller: Caller) async throws
-        -> Contract.Broadcast
-    {
-        let results = try await stores.outbox.accept([Intake(target, .broadcast(request), caller)], now: now())
-        guard let result = results.first else {
-            throw Problem(.internalError, "The outbox answered nothing for the broadcast.")
+    /// - Returns: the preview of the state, if it is one, and that of its broadcast; `nil`: nothing would be sent.
+    /// - Throws: the errors of accepting or telling it.
+    func preview(
+        _ intake: Intake
+    ) async throws -> (state: Contract.StatePreview?, broadcast: Contract.BroadcastPreview?) {
+        var (state, broadcast) = try await stores.outbox.rehearse(intake)
+        if var audiences = broadcast?.audiences {
+            try await render(&audiences)
+            broadcast?.audiences = audiences
+            state?.audiences = audiences
         }
-        return try result.get()
-    }
-
-    /// Decides what a reported state of an event sends, and accepts it durably.
-    ///
-    /// - Returns: the broadcast with the new state; `nil`: nothing has changed.
-    /// - Throws: the `Problem` that refuses the state; after a refusal, nothing was changed.
-    func tell(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> Contract.Broadcast? {
-        try await stores.outbox.tell(Intake(.event(key), .state(report), caller), now: now())
-    }
-
-    /// Returns what `accept` would do, and changes nothing.
-    ///
-    /// - Throws: the errors of `accept`.
-    func preview(
-        _ request: BroadcastRequest, for key: EventKey, _ caller: Caller
-    ) async throws -> Contract.BroadcastPreview {
-        var preview = try await stores.outbox.rehearse(
-            request, Intake(.event(key), .broadcast(request), caller), now: now())
-        try await render(&preview.audiences)
-        return preview
-    }
-
-    /// Returns what `tell` would do, and changes nothing.
-    ///
-    /// - Returns: the preview of the state, and that of its broadcast; `nil`: nothing would be sent.
-    /// - Throws: the errors of `tell`.
-    func preview(
-        _ report: StateReport, of key: EventKey, _ caller: Caller
-    ) async throws -> (state: Contract.StatePreview, broadcast: Contract.BroadcastPreview?) {
-        var (state, broadcast) = try await stores.outbox.rehearse(
-            report, Intake(.event(key), .state(report), caller), now: now())
-        try await render(&state.audiences)
-        broadcast?.audiences = state.audiences
         return (state, broadcast)
     }
 
@@ -69,7 +38,7 @@ extension API {
     /// Withdraws a broadcast that was sent to nobody yet.
     ///
     /// - Throws: `broadcast-not-found`, `broadcast-sent`.
-    func withdraw(_ id: UUID, _ caller: Caller) async throws {
+    func withdraw(_ id: UUID, _ caller: APIKey) async throws {
         let withdrawal = try await stores.outbox.cancel(id, within: caller.reach, by: caller.actor, now: now())
         guard let isWithdrawn = withdrawal else { throw Problem.broadcastNotFound(id) }
         guard isWithdrawn else {
@@ -82,6 +51,8 @@ extension API {
 }
 
 extension Problem {
+    static let unansweredBroadcast = Problem(.internalError, "The outbox answered nothing for the broadcast.")
+
     static func broadcastNotFound(_ id: UUID) -> Problem {
         Problem(.broadcastNotFound, "There is no broadcast \(id.words).")
     }

@@ -11,34 +11,32 @@ extension API {
         return [
             Route(.broadcast) { request, context in
                 let key = try context.eventKey()
-                let broadcast = try BroadcastRequest(body: try await request.json())
-                let accepted = try await accept(broadcast, for: .event(key), context.caller)
-                return .json(accepted, status: .accepted)
+                let intake = try await Intake(.event(key), request.json(), context.caller, at: now())
+                return .json(try await stores.outbox.accept(intake), status: .accepted)
             },
             Route(.previewBroadcast) { request, context in
                 let key = try context.eventKey()
-                let broadcast = try BroadcastRequest(body: try await request.json())
-                let preview = try await preview(broadcast, for: key, context.caller)
+                let intake = try await Intake(.event(key), request.json(), context.caller, at: now())
+                guard let preview = try await preview(intake).broadcast else { throw Problem.unansweredBroadcast }
                 return .json(preview)
             },
-            Route(.broadcastMany, bodyLimit: BroadcastBatch.maximumBytes) { request, context in
-                let batch = try BroadcastBatch(
-                    body: try await request.json(upTo: BroadcastBatch.maximumBytes), try context.caller)
-                return Route.Prepared(turn: turns.turn(for: batch.items.count)) { try await accept(batch, context) }
+            Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes) { request, context in
+                let body = try await request.json(upTo: Contract.BroadcastBatch.maximumBytes)
+                let items = try Contract.BroadcastBatch.items(of: body, context.caller, at: now())
+                return Route.Prepared(turn: turns.turn(for: items.count)) { try await acceptEach(items, context) }
             },
             Route(.broadcastToChannel) { request, context in
                 let channel = try await channel(context)
-                let broadcast = try BroadcastRequest(body: try await request.json())
-                guard broadcast.audiences == nil else {
+                let intake = try await Intake(.channel(channel.id), request.json(), context.caller, at: now())
+                guard intake.request.audiences == nil else {
                     throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
                 }
-                guard broadcast.byVariant.isEmpty else {
+                guard intake.request.byVariant.isEmpty else {
                     throw Problem.invalid(
                         "A channel that belongs to no event has no variant.", at: "/byVariant",
                         "Leave byVariant out here.")
                 }
-                let accepted = try await accept(broadcast, for: .channel(channel.id), context.caller)
-                return .json(accepted, status: .accepted)
+                return .json(try await stores.outbox.accept(intake), status: .accepted)
             },
             Route(.listBroadcasts) { _, context in
                 let page = try context.query.page()
@@ -65,14 +63,18 @@ extension API {
         ]
     }
 
-    private func accept(_ batch: BroadcastBatch, _ context: APIContext) async throws -> Response {
-        var accepted = try await stores.outbox.accept(
-            batch.items.compactMap { try? $0.get() }, now: now())[...]
-        let results = batch.items.enumerated().map { place, item in
+    private func acceptEach(_ items: [Result<Intake, Problem>], _ context: APIContext) async throws -> Response {
+        // The call may have waited for its turn.
+        let at = now()
+        let intakes = items.compactMap { item -> Intake? in
+            var intake = try? item.get()
+            intake?.at = at
+            return intake
+        }
+        var accepted = try await stores.outbox.accept(intakes)[...]
+        let results = items.enumerated().map { place, item in
             item.flatMap { _ in
-                (accepted.popFirst()
-                    ?? .failure(Problem(.internalError, "The outbox answered nothing for the broadcast.")))
-                    .mapError { $0.within("/items/\(place)") }
+                (accepted.popFirst() ?? .failure(.unansweredBroadcast)).mapError { $0.within("/items/\(place)") }
             }
         }
         let answer = Contract.BroadcastBatchResult(results, requestID: context.requestID)

@@ -1,28 +1,30 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// The body of `POST /v1/broadcasts`. Each item is read, and accepted or refused, by itself.
-struct BroadcastBatch: Sendable {
-    /// The items in their order. The problem of a refused item has pointers from the root of the body.
-    let items: [Result<Intake, Problem>]
-
+extension Contract.BroadcastBatch {
     static let maximumBytes = 4 * 1024 * 1024
 
-    /// The shape of the body without that of its items.
-    private static let shape = RequestShape.object(
+    /// The shape of the body of `POST /v1/broadcasts` without that of its items.
+    private static let envelope = RequestShape.object(
         [.init("items", isRequired: true, .array(.any, 1...500, isUnique: false))], excluding: [])
 
-    /// - Throws: a problem with the whole body. Problems of one item are in `items`.
-    init(body: JSONValue, _ caller: Caller) throws(Problem) {
-        try Self.shape.read(body) { _ throws(Problem) in }
-        items = (body["items"]?.elements ?? []).enumerated().map { index, element in
+    /// Reads the items in their order, each by itself. The problem of a refused item has pointers from the root of the
+    /// body.
+    ///
+    /// - Throws: a problem with the whole body.
+    static func items(
+        of body: JSONValue, _ caller: APIKey, at now: Date
+    ) throws(Problem) -> [Result<Intake, Problem>] {
+        try envelope.read(body) { _ throws(Problem) in }
+        return (body["items"]?.elements ?? []).enumerated().map { index, element in
             Result { () throws(Problem) in
                 try Contract.BroadcastDraft.read(
                     element, as: Contract.BroadcastItem.shape, at: "/items/\(index)"
                 ) { draft, faults throws(Problem) in
                     let key = try EventKey(allowed: element["eventKey"]?.string ?? "")
-                    return Intake(.event(key), .broadcast(try BroadcastRequest(draft, &faults)), caller)
+                    return Intake(.event(key), try BroadcastRequest(draft, &faults), caller, at: now)
                 }
             }
         }

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import JSON
@@ -7,7 +8,7 @@ internal import Postgres
 /// Rows of the table `broadcasts`. Only this file lists the columns that are inserted. Other statements name single
 /// columns, to filter, read or update.
 enum BroadcastRows {
-    private typealias Column = Columns<Acceptance.BroadcastRow>.Column
+    private typealias Column = Columns<Intake>.Column
 
     private static let organisers: [Column] = [
         .init("event", "broadcast_event") { payload($0).event.rawValue },
@@ -30,18 +31,18 @@ enum BroadcastRows {
 
     private static let others: [Column] = [
         .init("id") { $0.id },
-        .init("event_key") { $0.intake.target.eventKey?.rawValue },
-        .init("channel") { $0.intake.target.channel },
-        .init("accepted_at") { $0.acceptedAt },
-        .init("accepted_by") { $0.intake.actor.text },
+        .init("event_key") { $0.target.eventKey?.rawValue },
+        .init("channel") { $0.target.channel },
+        .init("accepted_at") { $0.at },
+        .init("accepted_by") { $0.actor.text },
         .init("send_at") { $0.request.sendAt },
         .init("send_after_start") { $0.request.sendAfterStart },
         .init("scheduled") { $0.isScheduled },
         .init("reach", sql: "string_to_array(r.reach, ' ')") { row in
-            row.isScheduled ? row.intake.reach.topics?.joined(separator: " ") : nil
+            row.isScheduled ? row.reach.topics?.joined(separator: " ") : nil
         },
-        .init("state_outcome", "state_outcome") { $0.state?.outcome.rawValue },
-        .init("state_rule") { $0.state?.rule },
+        .init("state_outcome", "state_outcome") { $0.decision?.outcome.rawValue },
+        .init("state_rule") { $0.decision?.rule },
         .init("warnings", sql: "string_to_array(r.warnings, e'\\n')") { $0.warnings.joined(separator: "\n") },
     ]
 
@@ -54,7 +55,7 @@ enum BroadcastRows {
     /// The columns that `PostgresRow.request` reads, of rows `b`.
     static let request = Columns.names(organisers + asked, of: "b")
 
-    private static func payload(_ row: Acceptance.BroadcastRow) -> BroadcastPayload { row.request.payload }
+    private static func payload(_ row: Intake) -> BroadcastPayload { row.request.payload }
 
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -68,26 +69,72 @@ enum BroadcastRows {
     }
 }
 
+/// The column `broadcasts.audiences`: a JSON list of `{"bundleId", "environment", "variant"?}`.
+enum AudienceSelectors {
+    static func text(_ selectors: [AudienceSelector]) -> String {
+        String(decoding: JSONWriter.text(selectors.map(Contract.AudienceSelector.init)), as: UTF8.self)
+    }
+
+    static func read(_ bytes: [UInt8]) throws -> [AudienceSelector] {
+        try JSONValue(parsing: bytes).decode([Contract.AudienceSelector].self).map(AudienceSelector.init)
+    }
+}
+
+extension Intake {
+    /// For a broadcast `b` to all audiences of its event: the audiences of those apps that the API key of the broadcast
+    /// could access when the broadcast was accepted. Null: the API key could access all apps, or the broadcast names
+    /// its audiences.
+    static let reached: PostgresQuery = """
+        case when b.reach is not null and b.audiences is null and b.event_key is not null then coalesce((
+            select json_agg(json_build_object('bundleId', u.bundle_id, 'environment', u.environment))
+            from (select distinct bundle_id, environment from audiences where event_key = b.event_key) u
+            where lower(u.bundle_id) = any(b.reach)), '[]') end as reached
+        """
+
+    /// Reads a scheduled broadcast whose `sendAt` has come.
+    ///
+    /// - Returns: `nil` when the row of the broadcast's channel is gone.
+    init?(scheduled row: PostgresRow) throws {
+        guard let target = try row.target() else { return nil }
+        var request = try row.request()
+        request.sendAt = try row.decode("send_at")
+        if let reached = try row.decode(PostgresJSON?.self, "reached") {
+            request.audiences = try AudienceSelectors.read(reached.bytes)
+        }
+        // The audit log got the real actor when the broadcast was accepted, so the value of `by:` has no effect here.
+        self.init(target, request, by: .server, at: try row.decode("accepted_at"))
+        id = try row.decode("id")
+    }
+}
+
 extension PostgresRow {
+    /// - Returns: `nil` when the row of the broadcast's channel is gone.
+    func target() throws -> BroadcastTarget? {
+        if let key: EventKey = try optionalWord("event_key") { return .event(key) }
+        return try decode(UUID?.self, "channel").map(BroadcastTarget.channel)
+    }
+
     /// The request as it was made, from the columns of `broadcasts`.
     func request() throws -> BroadcastRequest {
-        let content = try content()
-        var request = BroadcastRequest(
-            payload: content.payload, priority: try optionalPriority("priority"), expiresIn: try decode("expires_in"),
-            apnsExpiration: try decode("apns_expiration"),
-            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) })
-        request.byVariant = content.byVariant
+        var request = try content()
+        request.priority = try optionalPriority("priority")
+        request.expiresIn = try decode("expires_in")
+        request.apnsExpiration = try decode("apns_expiration")
+        request.audiences = try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) }
         return request
     }
 
     /// The organiser's part of the message, from the columns of `broadcasts`.
-    func content() throws -> BroadcastContent {
-        let payload = BroadcastPayload(
-            event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
-            alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
-            dismissalDate: try decode("dismissal_date"),
-            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes)
-        guard let byVariant = try decode(PostgresJSON?.self, "by_variant") else { return BroadcastContent(payload) }
-        return BroadcastContent(payload, byVariant: try JSONValue(decoding: byVariant.bytes).decode())
+    func content() throws -> BroadcastRequest {
+        var request = BroadcastRequest(
+            payload: BroadcastPayload(
+                event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
+                alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
+                dismissalDate: try decode("dismissal_date"),
+                relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes))
+        if let byVariant = try decode(PostgresJSON?.self, "by_variant") {
+            request.byVariant = try JSONValue(decoding: byVariant.bytes).decode()
+        }
+        return request
     }
 }

@@ -5,27 +5,15 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// A row of the table `deliveries`. Only this file lists its columns. Other files name single columns in their SQL.
-struct DeliveryRow {
-    let lane: Int
-    let message: LaneMessage
-    /// The end of the lane's lease while the message is under way. During this time, the lane of a channel
-    /// has no due time, so a dispatcher finds the lane by this column.
-    let leasedUntil: Date?
-
-    init(_ message: LaneMessage, of lane: Lane) {
-        self.lane = lane.id
-        self.message = message
-        leasedUntil = message.state == .sending ? lane.lease?.until : nil
-    }
-
-    static let columns = Columns<DeliveryRow>(
+/// Rows of the table `deliveries`. Only this file lists its columns. Other files name single columns in their SQL.
+enum DeliveryRow {
+    static let columns = Columns<(lane: Lane, message: LaneMessage)>(
         "deliveries",
         [
             .init("broadcast_id") { $0.message.broadcast },
-            .init("lane") { $0.lane },
+            .init("lane") { $0.lane.id },
             .init("state", "delivery_state") { $0.message.state.rawValue },
-            .init("leased_until") { $0.leasedUntil },
+            .init("leased_until") { leasedUntil($0.message, $0.lane) },
             .init("is_end") { $0.message.isEnd },
             .init("priority") { $0.message.priority.rawValue },
             .init("plain_priority") { $0.message.plainPriority.rawValue },
@@ -47,8 +35,14 @@ struct DeliveryRow {
             .init("content_sent") { $0.message.contentSent },
             .init("content_bytes") { $0.message.contentBytes },
             .init("alert_bytes") { $0.message.alertBytes },
-            .init("fan_out", "json") { $0.message.fanOut.map { BroadcastRows.text(JSONWriter.text($0)) } },
+            .init("tokens", "json") { $0.message.tokens.map { BroadcastRows.text(JSONWriter.text($0)) } },
         ])
+
+    /// The end of the lane's lease while the message is under way. During this time, the lane has no due time for its
+    /// channel, so a dispatcher finds the lane by this column.
+    static func leasedUntil(_ message: LaneMessage, _ lane: Lane) -> Date? {
+        message.state == .sending ? lane[message.kind].lease?.until : nil
+    }
 
     /// The statement that reads messages, in order; `message(_:)` reads its rows.
     ///
@@ -82,13 +76,13 @@ struct DeliveryRow {
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
             contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
             contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
-            alertBytes: try row.decode("alert_bytes"), fanOut: try row.fanOut())
+            alertBytes: try row.decode("alert_bytes"), tokens: try row.tokenProgress())
     }
 }
 
 extension PostgresRow {
-    /// Reads the column `fan_out`: how far a crowd's message has got; `nil`: it has not begun, or is for a channel.
-    func fanOut() throws -> FanOut? {
-        try decode(PostgresJSON?.self, "fan_out").map { try JSONValue(decoding: $0.bytes).decode() }
+    /// Reads the column `tokens`: how far a message to tokens has got; `nil`: it goes to the channel.
+    func tokenProgress() throws -> TokenProgress? {
+        try decode(PostgresJSON?.self, "tokens").map { try JSONValue(decoding: $0.bytes).decode() }
     }
 }

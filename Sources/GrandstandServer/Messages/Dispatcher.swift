@@ -37,7 +37,7 @@ final class Dispatcher: Sendable {
     private let rates: SendRates
     private let accounts: SendAccounts
     private let keys: KeyWatch?
-    private let signals: WakeSignals
+    private let signals: WakeUps
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
@@ -51,7 +51,7 @@ final class Dispatcher: Sendable {
     ///   - mayClaim: whether this process may claim work now. The function is called before every claim.
     init(
         environment: APNsEnvironment, outbox: Outbox, gateway: any APNsGateway, rates: SendRates,
-        accounts: SendAccounts? = nil, keys: KeyWatch? = nil, signals: WakeSignals, settings: Settings,
+        accounts: SendAccounts? = nil, keys: KeyWatch? = nil, signals: WakeUps, settings: Settings,
         now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
@@ -84,7 +84,8 @@ final class Dispatcher: Sendable {
             failure: "messages that are due could not be taken from the database", logger: logger, now: now,
             .init(
                 mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
-                giveUp: { self.settling(nil, of: $0) }, extend: { try await self.extendLeases($0) }))
+                giveUp: { self.settling($0.settled(nil, at: self.now())) }, extend: { try await self.extendLeases($0) })
+        )
         await loop.run(wakenBy: signals.wakes(.lanes(environment)))
     }
 
@@ -125,25 +126,26 @@ final class Dispatcher: Sendable {
     }
 
     private func extendLeases(_ deliveries: [ClaimedDelivery]) async throws {
-        try await outbox.extendLeases(
-            of: Set(deliveries.map(\.lane)).sorted(), replica: replica, until: now().addingTimeInterval(settings.lease))
+        try await LaneRows.extendLeases(
+            of: Set(deliveries.map(\.lane)).sorted(), replica: replica, until: now().addingTimeInterval(settings.lease),
+            in: outbox.dispatch)
     }
 
     private func send(_ delivery: ClaimedDelivery) async -> WorkLoop<ClaimedDelivery>.Settling {
         let sentAt = now()
         // The delivery may have expired while it waited.
         let answer: APNsAnswer<Void> =
-            delivery.isExpired(at: sentAt)
+            delivery.message.isExpired(at: sentAt)
             ? .withheld("it expired before it was sent") : await gateway.send(delivery)
         note(Circuit.Outcome(answer))
         let answered = now()
         if case .withheld = answer, let keys, keys.lacks(delivery.address, at: answered) {
-            return settling(nil, of: delivery)
+            return settling(delivery.settled(nil, at: answered))
         }
         let notBefore = rates.record(
             answer, of: delivery.address.bundleID, lane: delivery.lane, sentAt: sentAt, at: answered)
         let verdict = Verdict(
-            answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: answered,
+            answer, attempts: delivery.message.attempts, expiresAt: delivery.message.expiresAt, now: answered,
             jitter: .random(in: 0..<1))
         let isAccepted = if case .accepted = verdict { true } else { false }
         if isAccepted, let asked = delivery.askedAt {
@@ -155,21 +157,13 @@ final class Dispatcher: Sendable {
             ? accounts.accepted(app, sentAt: sentAt, at: answered)
             : accounts.failed(app, sentAt: sentAt, at: answered)
         log(verdict, delivery, answer, isNews: isNews)
-        return settling(
-            Settlement(
-                delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered,
-                mayBeProcessed: answer.mayBeProcessed, notBefore: notBefore), of: delivery)
+        var settled = delivery.settled(verdict, at: answered)
+        (settled.mayBeProcessed, settled.notBefore) = (answer.mayBeProcessed, notBefore)
+        return settling(settled)
     }
 
-    /// - Parameter settlement: `nil`: the message is given back, because a stop does not wait for its answer. The attempt
-    ///   does not count.
-    private func settling(
-        _ settlement: Settlement?, of delivery: ClaimedDelivery
-    ) -> WorkLoop<ClaimedDelivery>.Settling {
-        { [outbox, replica, now] in
-            let isRecorded = try await outbox.settle(delivery, settlement, replica: replica, now: now())
-            if !isRecorded { throw LockedByAnother() }
-        }
+    private func settling(_ delivery: ClaimedDelivery) -> WorkLoop<ClaimedDelivery>.Settling {
+        { [outbox] in if try await !outbox.settle(delivery) { throw LockedByAnother() } }
     }
 
     private func note(_ outcome: Circuit.Outcome) {
@@ -193,8 +187,8 @@ final class Dispatcher: Sendable {
         if case .accepted = verdict, !isNews, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
-            "apns-request-id": "\(delivery.requestID.uuidString.lowercased())",
-            "attempt": "\(delivery.attempts)",
+            "apns-request-id": "\(delivery.message.requestID.uuidString.lowercased())",
+            "attempt": "\(delivery.message.attempts)",
         ]
         switch verdict {
         case .accepted:

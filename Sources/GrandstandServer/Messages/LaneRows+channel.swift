@@ -13,7 +13,7 @@ extension LaneRows {
     static func move(
         _ ids: PostgresQuery, at now: Date, on connection: PostgresConnection, _ verb: (inout Lane) -> Date?
     ) async throws {
-        let loaded = try lanes(try await connection.pipeline(load(ids)))
+        let loaded = try await load(ids, on: connection)
         guard !loaded.isEmpty else { return }
         var lanes = loaded
         var neededUntil: [UUID: Date] = [:]
@@ -28,15 +28,16 @@ extension LaneRows {
                 + (neededUntil.isEmpty ? [] : [keep(neededUntil)]))
     }
 
-    /// Recomputes the expirations of messages that wait on lanes with a channel (`Lane.judgeExpirations`).
+    /// Recomputes the expirations of messages that wait on lanes with recipients (`Lane.judgeExpirations`).
     static func judgeExpirations(_ lanes: inout [Lane], on connection: PostgresConnection) async throws {
-        let broadcasts = lanes.filter { $0.channel != nil }.flatMap { $0.pending.map(\.broadcast) }
+        let served = lanes.indices.filter { lanes[$0].channel != nil || !lanes[$0].queue(.tokens).isEmpty }
+        let broadcasts = served.flatMap { lanes[$0].pending.map(\.broadcast) }
         guard !broadcasts.isEmpty else { return }
         let rows = try await connection.query(
             "select id, apns_expiration from broadcasts where id = any(\(broadcasts)) and apns_expiration is not null")
         var headers: [UUID: Int] = [:]
         for row in rows { headers[try row.decode("id")] = try row.decode("apns_expiration") }
-        for index in lanes.indices where lanes[index].channel != nil { lanes[index].judgeExpirations(headers) }
+        for index in served { lanes[index].judgeExpirations(headers) }
     }
 
     /// The statements that write the changed attributes of the lanes' audiences. `write` leaves these columns out.

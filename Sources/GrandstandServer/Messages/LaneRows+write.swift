@@ -12,20 +12,21 @@ extension LaneRows {
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {
         guard !lanes.isEmpty else { return [] }
         noteEnded(lanes, loaded: loaded, at: now)
-        var (messages, messagesBefore): ([DeliveryRow], [DeliveryRow]) = ([], [])
-        var (rows, rowsBefore): ([LaneRow], [LaneRow]) = ([], [])
+        var messages: [(lane: Lane, message: LaneMessage)] = []
+        var messagesBefore = messages
+        var rows: [(lane: Lane, now: Date)] = []
+        var rowsBefore = rows
         for (lane, before) in zip(lanes, loaded) {
             // `Lane` changes messages and appends new ones, but removes none. So the messages before and after have the
             // same indices.
             for (message, old) in zip(lane.messages, before.messages)
-            where message != old || message.state == .sending && lane.lease?.until != before.lease?.until {
-                messages.append(DeliveryRow(message, of: lane))
-                messagesBefore.append(DeliveryRow(old, of: before))
+            where message != old || DeliveryRow.leasedUntil(message, lane) != DeliveryRow.leasedUntil(old, before) {
+                messages.append((lane, message))
+                messagesBefore.append((before, old))
             }
-            let (row, old) = (LaneRow(lane, at: now), LaneRow(loaded: before))
-            guard !row.isSame(old) else { continue }
-            rows.append(row)
-            rowsBefore.append(old)
+            guard !isSame(lane, before, at: now) else { continue }
+            rows.append((lane, now))
+            rowsBefore.append((before, now))
         }
         guard !messages.isEmpty || !rows.isEmpty else { return [] }
         var statements = [Outbox.planning(rows: max(lanes.count, messages.count))]
@@ -33,7 +34,7 @@ extension LaneRows {
             statements.append(
                 DeliveryRow.columns.update(messages, from: messagesBefore, ids: messages.compactMap(\.message.id)))
         }
-        if !rows.isEmpty { statements.append(LaneRow.columns.update(rows, from: rowsBefore, ids: rows.map(\.lane.id))) }
+        if !rows.isEmpty { statements.append(columns.update(rows, from: rowsBefore, ids: rows.map(\.lane.id))) }
         return statements
     }
 
@@ -57,33 +58,27 @@ extension LaneRows {
     static func change(
         _ ids: PostgresQuery, at now: Date, on connection: PostgresConnection, _ verb: (inout Lane) -> Void
     ) async throws {
-        let rows = try await connection.pipeline(load(ids))
-        let loaded = try lanes(rows)
+        let loaded = try await load(ids, on: connection)
         guard !loaded.isEmpty else { return }
         var lanes = loaded
         for index in lanes.indices { verb(&lanes[index]) }
         try await connection.pipeline(write(lanes, loaded: loaded, at: now))
     }
 
-    /// Extends the leases that a replica holds on these lanes. Lanes that another transaction has locked, and lanes
-    /// that the replica does not hold, do not change.
+    /// Extends the leases that a replica holds on these lanes, because it still works on them. Lanes that the replica does
+    /// not hold do not change. Lanes that another transaction has locked do not either: nobody can claim them meanwhile.
     static func extendLeases(
-        of ids: [Int], replica: UUID, until leasedUntil: Date, in database: Database
+        _ kind: Contract.DeliveryKind = .channel, of ids: [Int], replica: UUID, until leasedUntil: Date,
+        in database: Database
     ) async throws {
         try await database.transaction { connection -> ([Lane], [Lane]) in
-            let rows = try await connection.pipeline(loadFree(ids))
-            let loaded = try free(rows).lanes.filter { $0.lease?.replica == replica }
+            let loaded = try await loadFree(ids, on: connection).lanes.filter { $0[kind].lease?.replica == replica }
             var lanes = loaded
-            for index in lanes.indices { lanes[index].extendLease(by: replica, until: leasedUntil) }
+            for index in lanes.indices { lanes[index].extendLease(kind, by: replica, until: leasedUntil) }
             return (loaded, lanes)
         } closing: { (loaded: [Lane], lanes: [Lane]) in
             write(lanes, loaded: loaded, at: leasedUntil)
         } _: { _, _ in
         }
-    }
-
-    /// The statement that appends messages that were accepted, in order.
-    static func insert(_ messages: [DeliveryRow]) -> PostgresQuery {
-        DeliveryRow.columns.insert(messages)
     }
 }

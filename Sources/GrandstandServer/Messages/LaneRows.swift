@@ -11,94 +11,76 @@ enum LaneRows {
     /// locks, including changes of channels and messages.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
-    /// - Returns: statements of which the last two have the rows for `lanes(_:)`.
-    static func load(_ ids: PostgresQuery) -> [PostgresQuery] { [lock(ids)] + loadLocked(ids) }
-
-    /// Locks and loads those of these lanes that no other transaction has locked. The statements wait for no lock.
-    ///
-    /// - Returns: statements that end with those for `free(_:)`.
-    static func loadFree(_ ids: [Int]) -> [PostgresQuery] {
-        ["select id from lanes where id = any(\(ids)) order by id for no key update skip locked"] + loadLocked("\(ids)")
+    static func load(_ ids: PostgresQuery, on connection: PostgresConnection) async throws -> [Lane] {
+        try lanes(try await connection.pipeline([lock(ids)] + loadLocked(ids)))
     }
 
-    /// The lanes that `loadFree` locked, and the IDs of the lanes that another transaction has locked.
-    static func free(_ results: [PostgresRows]) throws -> (lanes: [Lane], others: Set<Int>) {
-        let free = Set<Int>(try results[results.count - 3].map { try $0.decode("id") })
+    /// Locks and loads those of these lanes that no other transaction has locked. It waits for no lock.
+    ///
+    /// - Parameter first: statements that come before, in the same round trip.
+    /// - Returns: the lanes, in order of their IDs, and the IDs of the lanes that another transaction has locked.
+    static func loadFree(
+        _ ids: [Int], after first: [PostgresQuery] = [], on connection: PostgresConnection
+    ) async throws -> (lanes: [Lane], others: Set<Int>) {
+        let results = try await connection.pipeline(
+            first + ["select id from lanes where id = any(\(ids)) order by id for no key update skip locked"]
+                + loadLocked("\(ids)"))
+        let free = Set<Int>(try results[first.count].map { try $0.decode("id") })
         let all = try lanes(results)
         return (all.filter { free.contains($0.id) }, Set(all.map(\.id)).subtracting(free))
     }
 
-    /// Loads lanes that the transaction has locked before.
+    /// The statements that load lanes that the transaction has locked before; `lanes(_:)` reads their rows.
     static func loadLocked(_ ids: PostgresQuery) -> [PostgresQuery] {
-        [LaneRow.read(ids), DeliveryRow.read(where: "d.lane = any(\(ids)) and d.settled_at is null")]
+        [read(ids), DeliveryRow.read(where: "d.lane = any(\(ids)) and d.settled_at is null")]
     }
 
-    /// Locks and loads lanes for the withdrawal of a broadcast. Each lane is loaded with its unsettled messages and
-    /// with its message of this broadcast. It is also loaded with its messages from the newest content backwards, up to
-    /// the first message that is of another broadcast and was not cancelled itself.
-    static func load(_ ids: PostgresQuery, withdrawing broadcast: UUID) -> [PostgresQuery] {
-        [
-            lock(ids), LaneRow.read(ids),
-            """
+    /// Locks and loads lanes for undoing broadcasts: one that is withdrawn, or the ends of an event. Each lane is loaded
+    /// with its unsettled messages and with its messages of these broadcasts. It is also loaded with its messages from the
+    /// newest content backwards, up to the first message that is of another broadcast and was not cancelled itself.
+    ///
+    /// - Parameter broadcasts: an expression of `uuid[]`.
+    static func load(
+        _ ids: PostgresQuery, undoing broadcasts: PostgresQuery, on connection: PostgresConnection
+    ) async throws -> [Lane] {
+        let messages: PostgresQuery = """
             with recursive chain as (
                 select l.id as lane, l.newest_broadcast as broadcast from lanes l where l.id = any(\(ids))
                 union
                 select c.lane, d.content_before from chain c cross join lateral (
                     select state, content_before from deliveries
                     where broadcast_id = c.broadcast and lane = c.lane offset 0) d
-                where d.state = 'cancelled' or c.broadcast = \(broadcast)
-            )
-            \(DeliveryRow.read(
-                where: """
-                    d.lane = any(\(ids)) and (d.settled_at is null or d.broadcast_id = \(broadcast)
-                        or exists (select from chain c where c.lane = d.lane and c.broadcast = d.broadcast_id))
-                    """,
-                // The content of a deleted broadcast cannot become the newest again.
-                contentBefore: "(select id from broadcasts where id = d.content_before)"))
-            """,
-        ]
-    }
-
-    /// Locks and loads lanes of an event, so that the event's ends can be undone. Each lane is loaded with its
-    /// unsettled messages and with its ends that can be undone. It is also loaded with its messages from the newest
-    /// content backwards, up to the first message that is neither an end nor cancelled.
-    static func load(_ ids: PostgresQuery, takingBackEndsOf key: EventKey) -> [PostgresQuery] {
-        [
-            lock(ids), LaneRow.read(ids),
-            """
-            with recursive chain as (
-                select l.id as lane, l.newest_broadcast as broadcast from lanes l where l.id = any(\(ids))
-                union
-                select c.lane, d.content_before from chain c cross join lateral (
-                    select state, is_end, content_before from deliveries
-                    where broadcast_id = c.broadcast and lane = c.lane offset 0) d
-                where d.state = 'cancelled' or d.is_end
+                where d.state = 'cancelled' or c.broadcast = any(\(broadcasts))
             ), wanted as (
                 select id from deliveries where lane = any(\(ids)) and settled_at is null
                 union
                 select d.id from chain c cross join lateral (
                     select id from deliveries where broadcast_id = c.broadcast and lane = c.lane offset 0) d
                 union
-                select d.id from broadcasts b cross join lateral (
+                select d.id from unnest(\(broadcasts)) as b(id) cross join lateral (
                     select id from deliveries where broadcast_id = b.id offset 0) d
-                where b.event_key = \(key.rawValue) and b.event = 'end'
             )
-            \(DeliveryRow.read(where: "d.lane = any(\(ids)) and d.id = any(array(select id from wanted))"))
-            """,
-        ]
+            \(DeliveryRow.read(
+                where: "d.lane = any(\(ids)) and d.id = any(array(select id from wanted))",
+                // The content of a deleted broadcast cannot become the newest again.
+                contentBefore: "(select id from broadcasts where id = d.content_before)"))
+            """
+        return try lanes(try await connection.pipeline([lock(ids), read(ids), messages]))
     }
 
-    private static func lock(_ ids: PostgresQuery) -> PostgresQuery {
+    /// Locks lanes in order of their IDs, as every transaction does that locks several.
+    ///
+    /// - Parameter ids: an expression of `bigint[]`.
+    static func lock(_ ids: PostgresQuery) -> PostgresQuery {
         "select from lanes where id = any(\(ids)) order by id for no key update"
     }
 
-    /// The lanes that `load` found, in order of their IDs.
-    ///
-    /// - Parameter results: the results of statements that end with those of `load`.
+    /// - Parameter results: the results of statements that end with those of `loadLocked`.
+    /// - Returns: the lanes, in order of their IDs.
     static func lanes(_ results: [PostgresRows]) throws -> [Lane] {
         let (rows, messageRows) = (results[results.count - 2], results[results.count - 1])
         var messages: [Int: [LaneMessage]] = [:]
         for row in messageRows { messages[try row.decode("lane"), default: []].append(try DeliveryRow.message(row)) }
-        return try rows.map { row in try LaneRow.lane(row, messages[try row.decode("lane")] ?? []) }
+        return try rows.map { row in try lane(row, messages[try row.decode("lane")] ?? []) }
     }
 }

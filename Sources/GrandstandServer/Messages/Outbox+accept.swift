@@ -12,15 +12,17 @@ extension Outbox {
     /// (`Database.isJoined`) uses that transaction instead.
     ///
     /// - Returns: one result for each item, in order.
-    func accept(_ items: [Intake], now: Date) async throws -> [Result<Contract.Broadcast, Problem>] {
+    func accept(_ items: [Intake]) async throws -> [Result<Contract.Broadcast, Problem>] {
         await counted(
-            try await decide(items.map { ($0, now) }).map { result in
-                result.flatMap { broadcast in
-                    broadcast.map(Result.success)
-                        ?? .failure(Problem(.internalError, "The outbox answered nothing for the broadcast."))
-                }
+            try await decide(items).map { result in
+                result.flatMap { $0.map(Result.success) ?? .failure(.unansweredBroadcast) }
             })
     }
+
+    /// Accepts one broadcast.
+    ///
+    /// - Throws: the `Problem` that refuses it; then nothing was changed.
+    func accept(_ intake: Intake) async throws -> Contract.Broadcast { try await accept([intake])[0].get() }
 
     /// Decides what a reported state of an event sends, under the event's lock, and accepts the message. States share
     /// transactions with broadcasts. A state that arrives while a transaction is under way is decided in the next
@@ -28,19 +30,44 @@ extension Outbox {
     ///
     /// - Returns: the broadcast of the state; `nil`: nothing is new.
     /// - Throws: the `Problem` with which the state is refused. Then nothing was changed.
-    func tell(_ state: Intake, now: Date) async throws -> Contract.Broadcast? {
-        let results = try await decide([(state, now)])
+    func tell(_ state: Intake) async throws -> Contract.Broadcast? {
+        let results = try await decide([state])
         guard let broadcast = try results.first?.get() else { return nil }
         return try await counted([.success(broadcast)]).first?.get()
     }
 
-    private func decide(_ items: [(intake: Intake, at: Date)]) async throws -> [Result<Contract.Broadcast?, Problem>] {
-        if items.count == 1, !database.isJoined { return [try await acceptances.run(items[0])] }
-        return try await bulkAcceptance.accept(items)
+    private func decide(_ items: [Intake]) async throws -> [Result<Contract.Broadcast?, Problem>] {
+        if items.count == 1, !database.isJoined, let acceptances { return [try await acceptances.run(items[0])] }
+        return try await commit(items, on: bulk)
     }
 
-    /// Adds to each accepted broadcast the number of members of its crowds. A crowd may have a million members, so the
-    /// members are counted after the commit, without a lock. In a joined transaction the members are not counted,
+    /// Makes items durable in one transaction, in order, and then wakes the loops that have work.
+    ///
+    /// - Returns: for each item its broadcast; `nil`: the item was a state that changed nothing.
+    func commit(_ items: [Intake], on database: Database) async throws -> [Result<Contract.Broadcast?, Problem>] {
+        let now = (items.map(\.at).max() ?? .distantPast).inMicroseconds
+        let isJoined = database.isJoined
+        let (results, topics) = try await database.transaction { connection in
+            var acceptance = try await lock(
+                Set(items.map(\.target)), comparing: items.contains(where: \.comparesContents), on: connection, now: now
+            )
+            let results = items.map { item in Result { () throws(Problem) in try acceptance.decide(item) } }
+            WebhookNews.note(acceptance.occurrences, at: now)
+            return (results, acceptance)
+        } closing: { _, acceptance in
+            let statements = Self.statements(acceptance)
+            // A state that changes nothing writes nothing. So this commit only releases locks, and need not wait for
+            // the disk.
+            return statements.isEmpty && !isJoined ? ["set local synchronous_commit to off"] : statements
+        } _: { work, _ in
+            (work.0, work.1.topics)
+        }
+        database.afterCommit { wakeUps.send(topics) }
+        return results
+    }
+
+    /// Adds to each accepted broadcast the number of its tokens. There may be a million of them, so they are counted after
+    /// the commit, without a lock. In a joined transaction they are not counted,
     /// because the messages would have to wait for the count. If the count fails, the broadcast stays accepted.
     private func counted(_ results: [Result<Contract.Broadcast, Problem>]) async -> [Result<
         Contract.Broadcast, Problem
@@ -63,36 +90,26 @@ extension Outbox {
         }
     }
 
-    /// The preview of a broadcast to an event, as if the server accepted it now, under the same locks. It changes
-    /// nothing.
+    /// The preview of a broadcast or a state of an event, as if the server accepted it now, under the same locks. It
+    /// changes nothing.
     ///
-    /// - Throws: the `Problem` with which the broadcast would be refused.
+    /// - Returns: the preview of the state, if it is one, and that of its broadcast; `nil`: nothing would be sent.
+    /// - Throws: the `Problem` with which the broadcast or the state would be refused.
     func rehearse(
-        _ request: BroadcastRequest, _ intake: Intake, now: Date
-    ) async throws -> Contract.BroadcastPreview {
+        _ intake: Intake
+    ) async throws -> (state: Contract.StatePreview?, broadcast: Contract.BroadcastPreview?) {
         try await bulk.transaction { connection in
-            var acceptance = try await lock(intake, on: connection, now: now)
-            return try acceptance.rehearse(request, intake, at: now)
+            var acceptance = try await lock(
+                [intake.target], comparing: intake.comparesContents, on: connection, now: intake.at.inMicroseconds)
+            return try acceptance.rehearse(intake)
         }
     }
 
-    /// The preview of a state, as if the server accepted it now. It changes nothing.
-    ///
-    /// - Throws: the `Problem` with which the state would be refused.
-    /// - Returns: the preview of the state, and that of its broadcast; `nil`: nothing would be sent.
-    func rehearse(
-        _ report: StateReport, _ intake: Intake, now: Date
-    ) async throws -> (state: Contract.StatePreview, broadcast: Contract.BroadcastPreview?) {
-        try await bulk.transaction { connection in
-            var acceptance = try await lock(intake, on: connection, now: now)
-            return try acceptance.rehearse(report, intake, at: now)
-        }
-    }
-
-    private func lock(_ intake: Intake, on connection: PostgresConnection, now: Date) async throws -> Acceptance {
+    private func lock(
+        _ targets: Set<BroadcastTarget>, comparing: Bool, on connection: PostgresConnection, now: Date
+    ) async throws -> Acceptance {
         try await Self.lock(
-            [intake.target], types: acceptance.types, alertFreshness: acceptance.alertFreshness,
-            comparing: intake.comparesContents, on: connection, now: now.inMicroseconds)
+            targets, types: types, alertFreshness: alertFreshness, comparing: comparing, on: connection, now: now)
     }
 
     /// When the next scheduled broadcast is due; `nil`: none waits.
@@ -113,37 +130,36 @@ extension Outbox {
                 """)
             guard !due.isEmpty else { return (0, []) }
             // Events are locked before their broadcasts, as a cancellation locks them.
-            let targets = Set(try due.compactMap(ScheduledBroadcast.target))
-            var acceptance = try await Self.lock(
-                targets, types: self.acceptance.types, alertFreshness: self.acceptance.alertFreshness,
-                comparing: true, on: connection, now: now)
+            let targets = Set(try due.compactMap { try $0.target() })
+            var acceptance = try await lock(targets, comparing: true, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
-                    \(ScheduledBroadcast.reached)
+                    \(Intake.reached)
                 from broadcasts b
                 where b.scheduled and b.send_at <= \(now) and (
                     b.event_key = any(\(targets.compactMap(\.eventKey?.rawValue)))
                     or b.channel = any(\(targets.compactMap(\.channel))))
                 order by b.send_at, b.accepted_at, b.id limit \(limit) for update skip locked
                 """)
-            let scheduled = try rows.compactMap(ScheduledBroadcast.init)
+            var scheduled = try rows.compactMap(Intake.init(scheduled:))
             var refused: [(id: UUID, detail: String)] = []
-            for broadcast in scheduled {
-                guard broadcast.request.audiences != [] else {
+            for index in scheduled.indices {
+                let id = scheduled[index].id
+                guard scheduled[index].request.audiences != [] else {
                     refused.append(
-                        (broadcast.id, "The event no longer has an audience that the broadcast's API key may send to."))
+                        (id, "The event no longer has an audience that the broadcast's API key may send to."))
                     continue
                 }
                 do throws(Problem) {
-                    try acceptance.promote(broadcast)
+                    try acceptance.promote(&scheduled[index])
                 } catch {
-                    refused.append((broadcast.id, error.detail))
+                    refused.append((id, error.detail))
                 }
             }
             try await connection.pipeline(Self.statements(acceptance))
             WebhookNews.note(broadcasts: scheduled.map(\.id), at: now)
-            let payloads = scheduled.map { acceptance.promoted[$0.id] ?? $0.request.payload }
+            let payloads = scheduled.map(\.request.payload)
             try await connection.query(
                 """
                 update broadcasts b set scheduled = false, cancelled = r.detail is not null, stale_date = s.stale_date,
@@ -157,7 +173,7 @@ extension Outbox {
                 """)
             return (scheduled.count, acceptance.topics)
         }
-        acceptance.wakeUps.send(topics)
+        wakeUps.send(topics)
         return count
     }
 
@@ -171,7 +187,7 @@ extension Outbox {
         let changes = acceptance.changes
         guard !acceptance.broadcasts.isEmpty || !appended.isEmpty || !changes.lanes.isEmpty else { return progress }
         var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
-        if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
+        if !appended.isEmpty { statements.append(DeliveryRow.columns.insert(appended)) }
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
@@ -196,15 +212,15 @@ extension Outbox {
 
     /// Writes an audit entry for each broadcast and app, so that a filter by app finds the entry, and an API key of one
     /// app sees no other app.
-    private static func attribute(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
+    private static func attribute(_ rows: [Intake]) -> PostgresQuery {
         AuditRows.insert(
             .broadcastAccepted,
             rows.flatMap { row in
                 (row.apps.isEmpty ? [nil] : row.apps.map(Optional.some)).map { app in
                     AuditRows.Line(
-                        actor: row.intake.actor, at: row.acceptedAt,
+                        actor: row.actor, at: row.at,
                         subject: .init(
-                            bundleID: app, channel: row.intake.target.channel, eventKey: row.intake.target.eventKey,
+                            bundleID: app, channel: row.target.channel, eventKey: row.target.eventKey,
                             broadcast: row.id),
                         reason: row.request.payload.event.rawValue)
                 }

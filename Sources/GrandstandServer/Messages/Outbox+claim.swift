@@ -13,27 +13,22 @@ extension Outbox {
         var claim = claim
         claim.at = claim.at.inMicroseconds
         return try await dispatch.transaction {
-            [claim] connection -> (loaded: [Lane], lanes: [Lane], outgoing: Outgoing) in
-            let found = try await connection.pipeline([Self.adopt(claim), Self.lockDue(claim)])
-            let ids: [Int] = try found[1].map { try $0.decode("id") }
-            guard !ids.isEmpty else { return ([], [], Outgoing()) }
+            [claim] connection -> (loaded: [Lane], lanes: [Lane], taken: [(lane: Lane, message: LaneMessage)]) in
+            let due = try await connection.pipeline([Self.adopt(claim), Self.lockDue(claim)]).last
+            guard let ids: [Int] = try due?.map({ try $0.decode("id") }), !ids.isEmpty else {
+                return ([], [], [])
+            }
             let rows = try await connection.pipeline([Self.planning(rows: ids.count)] + LaneRows.loadLocked("\(ids)"))
             let loaded = try LaneRows.lanes(rows)
-            var (lanes, outgoing) = (loaded, Outgoing())
-            for index in lanes.indices {
-                guard let message = lanes[index].take(claim, requestID: UUID.drawn) else { continue }
-                outgoing.add(message, of: lanes[index])
+            var lanes = loaded
+            let taken = lanes.indices.compactMap { index in
+                lanes[index].take(claim, requestID: UUID.drawn).map { (lane: lanes[index], message: $0) }
             }
-            return (loaded, lanes, outgoing)
-        } closing: { [claim] loaded, lanes, outgoing in
-            LaneRows.write(lanes, loaded: loaded, at: claim.at)
-                + (outgoing.isEmpty ? [] : [outgoing.contents, outgoing.destinations])
-        } _: { work, rows in
-            guard !work.outgoing.isEmpty else { return [] }
-            let (contents, destinations) = (rows[rows.count - 2], rows[rows.count - 1])
-            return try work.outgoing.deliveries(
-                contents: try Outgoing.contents(contents), times: try Outgoing.times(contents),
-                destinations: destinations)
+            return (loaded, lanes, taken)
+        } closing: { [claim] loaded, lanes, taken in
+            LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.reading(taken)
+        } _: { [claim] work, rows in
+            try ClaimedDelivery.read(rows, of: work.taken, by: claim.replica)
         }
     }
 
@@ -51,22 +46,23 @@ extension Outbox {
                 where a.bundle_id is not null \(Self.isUnlimited(limits))), \(Self.nextDue(of: limits, in: environment)),
                 (select d.leased_until from deliveries d cross join lateral (
                     select from lanes where id = d.lane and due_at is null
-                        and environment = \(environment.rawValue)::environment and kind = 'channel' offset 0) l
-                where d.state = 'sending' and d.leased_until is not null order by d.leased_until limit 1)) as at
+                        and environment = \(environment.rawValue)::environment offset 0) l
+                where d.state = 'sending' and d.tokens is null and d.leased_until is not null order by d.leased_until limit 1)) as at
             """
         ).first?.decode(Date?.self, "at")
     }
 
     /// If a dead replica left a lane's message in progress, makes the lane due again. The lane's waiting time counts
-    /// from the end of the lease. A lane has no due time while one of its messages is under way (`LaneRow`). Therefore
+    /// from the end of the lease. A lane has no due time while one of its messages is under way (`LaneRows.columns`). Therefore
     /// these lanes are found by their messages, not by a due time.
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
         update lanes set due_at = leased_until where id = any(array(
             select l.id from (
-                select lane from deliveries where state = 'sending' and leased_until <= \(claim.at)) d
+                select lane from deliveries
+                where state = 'sending' and leased_until <= \(claim.at) and tokens is null) d
             cross join lateral (select id from lanes where id = d.lane and due_at is null and leased_until <= \(claim.at)
-                and environment = \(claim.environment.rawValue)::environment and kind = 'channel'
+                and environment = \(claim.environment.rawValue)::environment
                 for no key update skip locked) l))
         """
     }
@@ -88,12 +84,6 @@ extension Outbox {
     /// The condition that an app `a` has no rate limit.
     private static func isUnlimited(_ limits: [LaneLimit]) -> PostgresQuery {
         limits.isEmpty ? "" : "and a.bundle_id <> all(\(limits.map(\.bundleID.rawValue)))"
-    }
-
-    /// Sets the end of this replica's leases on these lanes to `leasedUntil`, because the replica still works on the
-    /// lanes. Lanes that another transaction has locked are skipped: nobody can claim them meanwhile.
-    func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
-        try await LaneRows.extendLeases(of: lanes, replica: replica, until: leasedUntil, in: dispatch)
     }
 
     /// Apps with a lane that has a due time. The query needs as many index probes as there are such apps.

@@ -3,103 +3,54 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// One verdict to record, or the news that a message was not sent.
-struct SettleCall: Sendable {
-    let delivery: ClaimedDelivery
-    /// `nil`: the message was not sent.
-    let settlement: Settlement?
-    let replica: UUID
-    let now: Date
-}
-
-/// The transactions that end the leases of lanes.
-struct Settling: Sendable {
-    let dispatch: Database
-    let wakeUps: WakeUps
-
-    /// - Returns: for each call whether it is recorded.
-    func record(_ calls: [SettleCall]) async throws -> [Bool] {
-        var locked: [UUID: Set<Int>] = [:]
-        for (replica, calls) in Dictionary(grouping: calls, by: \.replica) {
-            guard let now = calls.map(\.now).max() else { continue }
-            var left = try await settle(calls.compactMap(\.settlement), replica: replica, now: now)
-            let unsent = calls.filter { $0.settlement == nil }.map(\.delivery)
-            if !unsent.isEmpty { left.formUnion(try await release(unsent, replica: replica, now: now)) }
-            locked[replica] = left
-        }
-        return calls.map { !(locked[$0.replica]?.contains($0.delivery.lane) ?? false) }
-    }
-
-    /// Records verdicts. The commit of a settlement does not wait for the disk. The commit of a claim does wait, and
-    /// writes all earlier commits to the disk, too. So a crash of PostgreSQL can lose only settlements that are newer
-    /// than the newest claim. A delivery whose settlement is lost is `sending` again. It is sent again with the same
-    /// timestamp and request ID; the repeated message changes nothing on a device.
+extension Outbox {
+    /// Records what became of deliveries. Lanes that another transaction has locked are skipped, so no app's verdicts wait
+    /// for a lock on another app's lane.
     ///
-    /// - Returns: the lanes that another transaction has locked.
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
-        guard !settlements.isEmpty else { return [] }
-        let now = now.inMicroseconds
-        let verdicts = Dictionary(grouping: settlements, by: \.lane)
-        return try await change(Array(verdicts.keys), replica: replica, now: now, isFlushed: false) { lane in
-            var doubt: String?
-            for verdict in verdicts[lane.id] ?? [] {
-                if case .channelDoubted(let reason) = lane.settle(verdict, by: replica, at: now) { doubt = reason }
+    /// The commit of verdicts does not wait for the disk. The commit of a claim does wait, and writes all earlier commits
+    /// to the disk, too. So a crash of PostgreSQL can lose only settlements that are newer than the newest claim. A
+    /// delivery whose settlement is lost is `sending` again. It is sent again with the same timestamp and request ID; the
+    /// repeated message changes nothing on a device.
+    ///
+    /// - Returns: the lanes that another transaction has locked. Nothing is recorded for them.
+    @discardableResult
+    func record(_ deliveries: [ClaimedDelivery]) async throws -> Set<Int> {
+        let now = (deliveries.map(\.settledAt).max() ?? .distantPast).inMicroseconds
+        let byLane = Dictionary(grouping: deliveries, by: \.lane)
+        let unsent = deliveries.filter { $0.verdict == nil }
+        return try await dispatch.transaction { connection -> Settled in
+            let (free, others) = try await LaneRows.loadFree(
+                Array(byLane.keys),
+                after: [
+                    "select set_config('synchronous_commit', \(unsent.isEmpty ? "off" : "on"), true)",
+                    Self.planning(rows: byLane.count),
+                ], on: connection)
+            let loaded = free.filter { lane in
+                byLane[lane.id]?.contains { $0.replica == lane.lease?.replica } ?? false
             }
-            return doubt
-        }
-    }
-
-    /// Ends the leases of lanes whose messages were not sent; the attempts do not count.
-    ///
-    /// - Returns: the lanes that another transaction has locked.
-    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
-        let released = Dictionary(grouping: deliveries, by: \.lane)
-        let environments = Set(deliveries.map(\.address.environment))
-        return try await change(
-            Array(released.keys), replica: replica, now: now, isFlushed: true, waking: environments.map(WakeTopic.lanes)
-        ) { lane in
-            for delivery in released[lane.id] ?? [] { _ = lane.release(delivery.id, by: replica, at: now) }
-            return nil
-        }
-    }
-
-    /// Changes those of the lanes that the replica has leased and that no other transaction has locked. Locked lanes
-    /// are skipped, so no app's verdicts wait for a lock on another app's lane.
-    ///
-    /// - Parameter verb: changes a lane, and returns APNs' reason if APNs said that it does not know the lane's
-    ///   channel.
-    /// - Returns: the lanes that another transaction has locked.
-    private func change(
-        _ ids: [Int], replica: UUID, now: Date, isFlushed: Bool, waking topics: [WakeTopic] = [],
-        _ verb: @Sendable (inout Lane) -> String?
-    ) async throws -> Set<Int> {
-        try await dispatch.transaction { connection -> Settled in
-            let rows = try await connection.pipeline(
-                [
-                    "select set_config('synchronous_commit', \(isFlushed ? "on" : "off"), true)",
-                    Outbox.planning(rows: ids.count),
-                ] + LaneRows.loadFree(ids))
-            let (free, others) = try LaneRows.free(rows)
-            let loaded = free.filter { $0.lease?.replica == replica }
             var settled = Settled(loaded: loaded, lanes: loaded, others: others)
             for index in settled.lanes.indices {
-                if let reason = verb(&settled.lanes[index]), let channel = settled.lanes[index].channel {
-                    settled.doubts[channel.id] = reason
+                for delivery in byLane[settled.lanes[index].id] ?? [] {
+                    if case .channelDoubted(let reason) = settled.lanes[index].settle(delivery, at: now),
+                        let channel = settled.lanes[index].channel
+                    {
+                        settled.doubts[channel.id] = reason
+                    }
                 }
             }
             return settled
         } closing: { settled in
-            var topics = topics
+            var topics = Set(unsent.map { WakeTopic.lanes($0.address.environment) })
             // If a lane is fenced, its channel may retire once no message to the channel is under way. So the channels'
             // loop must be woken.
             if !settled.doubts.isEmpty || settled.lanes.contains(where: { $0.fencedAt != nil }) {
-                topics.append(.channels)
+                topics.insert(.channels)
             }
             return LaneRows.write(settled.lanes, loaded: settled.loaded, at: now)
                 + (settled.doubts.isEmpty ? [] : [Self.doubt(settled.doubts, now: now)])
-                + (topics.isEmpty ? [] : [WakeUps.wake(Set(topics))])
+                + (topics.isEmpty ? [] : [WakeUps.wake(topics)])
         } _: { settled, _ in
-            wakeUps.wake(Set(settled.lanes.filter { $0.due(at: now) != nil }.map(\.topic)))
+            wakeUps.wake(Set(settled.lanes.filter { $0.due(at: now) != nil }.flatMap(\.topics)))
             return settled.others
         }
     }

@@ -18,56 +18,52 @@ extension Outbox {
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
         // One statement locks the lanes of all targets, so that all lanes are locked in one order.
         var parts: [PostgresQuery] = []
-        var round = Round([planning(rows: targets.count)])
+        var statements = Statements([planning(rows: targets.count)])
         if !keys.isEmpty {
-            parts.append("select lane from audience_lanes where event_key = any(\(keys))")
-            round.add(lockEvents(keys), as: .events)
+            parts.append("select lane from audiences where event_key = any(\(keys))")
+            statements.add(lockEvents(keys), as: .events)
         }
         if !channels.isEmpty { parts.append("select id from lanes where channel = any(\(channels))") }
         guard let first = parts.first else { return Acceptance(targets: [:], lanes: [], now: now) }
         let lanes: PostgresQuery = "(array(\(parts.dropFirst().reduce(first) { "\($0) union all \($1)" })))"
         if !channels.isEmpty {
-            round.add(lockLanes(lanes))
-            round.add(lockChannels(channels), as: .channels)
-            round.add(missingLanes(channels))
+            statements.add(LaneRows.lock(lanes))
+            statements.add(lockChannels(channels), as: .channels)
+            statements.add(missingLanes(channels))
         }
-        round.add(lockLanes(lanes))
-        // A member joins a crowd under the lane's lock. So a member either joined before this point and is seen here,
-        // or it joins after this transaction.
-        if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
-        if types != nil { round.add(ContentRows.ofApps(lanes), as: .types) }
-        if comparing { round.add(ContentRows.newest(lanes), as: .newest) }
-        for statement in LaneRows.loadLocked(lanes) { round.add(statement) }
-        let results = try await connection.pipeline(round.statements)
-        let rows = results[results.count - 2]
-        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        var named: [Int: String] = [:]
-        if let events = round.rows(.events, results), let audiences = round.rows(.audiences, results) {
-            states = try Self.states(events: events, audiences: audiences)
-            named = try Self.contentTypes(events: events, audiences: audiences)
-        }
-        if let channels = round.rows(.channels, results) {
-            states.merge(try Self.states(channels: channels, lanes: rows)) { one, _ in one }
-        }
+        statements.add(LaneRows.lock(lanes))
+        // A claim reads the newest content under the lane's lock. So a token that is not seen here gets what is
+        // accepted here as its newest content.
+        if !keys.isEmpty { statements.add(audiences(keys), as: .audiences) }
+        if types != nil { statements.add(ContentRows.types(of: lanes), as: .types) }
+        if comparing { statements.add(ContentRows.newest(lanes), as: .newest) }
+        for statement in LaneRows.loadLocked(lanes) { statements.add(statement) }
+        let results = try await connection.pipeline(statements.all)
         let loaded = try LaneRows.lanes(results)
-        let following = Set(states.values.lazy.flatMap(\.leads.keys))
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        if let events = statements.rows(.events, results), let audiences = statements.rows(.audiences, results) {
+            states = try Self.states(events: events, audiences: audiences)
+        }
+        if let channels = statements.rows(.channels, results) {
+            states.merge(try Self.states(channels: channels, loaded)) { one, _ in one }
+        }
         var known = ContentRows.Types()
-        if let types, let rows = round.rows(.types, results) {
-            known = try await types.types(of: loaded, named: named, rows, on: connection)
+        if let types, let rows = statements.rows(.types, results) {
+            known = try await types.types(rows, on: connection)
         }
         return Acceptance(
             targets: states, lanes: loaded, types: known,
-            broadcasts: try round.rows(.newest, results).map(ContentRows.known) ?? [:],
-            // An audience that is reached by tokens needs no channel: its own lane follows its crowd's lane. So lanes
-            // that follow another lane are not checked here.
-            withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection),
+            broadcasts: try statements.rows(.newest, results).map(ContentRows.known) ?? [:],
+            withoutPlace: try await withoutPlace(loaded, on: connection),
             alertFreshness: alertFreshness, now: now)
     }
 
     /// Lanes of audiences whose channels cannot be created, because the app has no channel left in its limit or at
     /// Apple. If every lane has its channel, the database is not asked.
     private static func withoutPlace(_ lanes: [Lane], on connection: PostgresConnection) async throws -> Set<Int> {
-        let unserved = lanes.filter { $0.kind == .channel && $0.channel == nil && $0.fencedAt == nil }.map(\.id)
+        let unserved = lanes.filter {
+            $0.audience.delivery == .channel && $0.channel == nil && $0.fencedAt == nil
+        }.map(\.id)
         guard !unserved.isEmpty else { return [] }
         let rows = try await connection.query(
             """
@@ -80,17 +76,17 @@ extension Outbox {
     }
 
     /// Statements of one round trip. The results of some of them are read by name.
-    private struct Round {
+    private struct Statements {
         enum Part { case events, audiences, channels, types, newest }
 
-        private(set) var statements: [PostgresQuery]
+        private(set) var all: [PostgresQuery]
         private var places: [Part: Int] = [:]
 
-        init(_ statements: [PostgresQuery]) { self.statements = statements }
+        init(_ first: [PostgresQuery]) { all = first }
 
         mutating func add(_ statement: PostgresQuery, as part: Part? = nil) {
-            if let part { places[part] = statements.count }
-            statements.append(statement)
+            if let part { places[part] = all.count }
+            all.append(statement)
         }
 
         func rows(_ part: Part, _ results: [PostgresRows]) -> PostgresRows? { places[part].map { results[$0] } }
@@ -100,25 +96,17 @@ extension Outbox {
         """
         select key, ended_at is not null or cancelled_at is not null as is_over,
             first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence,
-            state_epoch, quiet_at, content
+            state_epoch, quiet_at
         from events
         where key = any(\(keys)) order by key for no key update
         """
     }
 
-    /// The lanes of events' audiences: first the audiences' own lanes, then the lanes of crowds.
     private static func audiences(_ keys: [String]) -> PostgresQuery {
         """
-        select v.event_key, v.audience_lane, v.lane, v.is_lead, v.content, \(CrowdRows.hasMembers("v.lane")) as has_members
-        from audience_lanes v where v.event_key = any(\(keys)) order by v.lane <> v.audience_lane, v.position, v.lane
+        select u.event_key, u.lane, \(CrowdRows.hasTokens("u.lane")) as has_tokens
+        from audiences u where u.event_key = any(\(keys)) order by u.position, u.lane
         """
-    }
-
-    /// Locks lanes for a transaction that loads them after it has locked channels.
-    ///
-    /// - Parameter ids: an expression of `bigint[]`.
-    static func lockLanes(_ ids: PostgresQuery) -> PostgresQuery {
-        "select from lanes where id = any(\(ids)) order by id for no key update"
     }
 
     private static func lockChannels(_ ids: [UUID]) -> PostgresQuery {
@@ -151,49 +139,25 @@ extension Outbox {
                     sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
                     quietAt: try row.decode("quiet_at")), lanes: [])
         }
-        var leads: [Int: Int] = [:]
-        for row in audiences where try row.decode(Bool.self, "is_lead") {
-            leads[try row.decode("audience_lane")] = try row.decode("lane")
-        }
         for row in audiences {
-            // The lead of an audience is the lane that takes every message and that the audience's other lanes follow.
-            // An audience without a lead can get no messages.
-            guard let lead = leads[try row.decode("audience_lane")] else { continue }
             let (target, lane): (BroadcastTarget, Int) = (
                 .event(try row.word("event_key")), try row.decode("lane")
             )
             states[target]?.lanes.append(lane)
-            if lane != lead { states[target]?.leads[lane] = lead }
-            if try row.decode(Bool.self, "has_members") { states[target]?.populated.insert(lane) }
+            if try row.decode(Bool.self, "has_tokens") { states[target]?.populated.insert(lane) }
         }
         return states
     }
 
-    /// The content types that audiences or their events name, by the audiences' lanes.
-    private static func contentTypes(events: PostgresRows, audiences: PostgresRows) throws -> [Int: String] {
-        var ofEvents: [String: String] = [:]
-        for row in events {
-            if let name = try row.decode(String?.self, "content") { ofEvents[try row.decode("key")] = name }
-        }
-        var named: [Int: String] = [:]
-        for row in audiences {
-            var name = try row.decode(String?.self, "content")
-            if name == nil, !ofEvents.isEmpty { name = ofEvents[try row.decode("event_key")] }
-            if let name { named[try row.decode("lane")] = name }
-        }
-        return named
-    }
-
     private static func states(
-        channels: PostgresRows, lanes: PostgresRows
+        channels: PostgresRows, _ lanes: [Lane]
     ) throws -> [BroadcastTarget: Acceptance.TargetState] {
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
         for row in channels where try row.decode(Bool.self, "takes_broadcasts") {
             states[.channel(try row.decode("id"))] = Acceptance.TargetState(isOver: false, lanes: [])
         }
-        for row in lanes {
-            guard let channel = try row.decode(UUID?.self, "channel") else { continue }
-            states[.channel(channel)]?.lanes.append(try row.decode("lane"))
+        for lane in lanes {
+            if let channel = lane.channel { states[.channel(channel.id)]?.lanes.append(lane.id) }
         }
         return states.filter { !$0.value.lanes.isEmpty }
     }

@@ -28,16 +28,13 @@ extension Outbox {
                 ])
                 return (true, [])
             }
-            let rows = try await connection.pipeline(LaneRows.load(Self.lanes(of: id), withdrawing: id))
-            let loaded = try LaneRows.lanes(rows)
+            let loaded = try await LaneRows.load(Self.lanes(of: id), undoing: "\([id])", on: connection)
             let messages = loaded.flatMap { $0.messages.filter { $0.broadcast == id } }
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
             var lanes = loaded
-            let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
-            // No lane changed: the broadcast was already cancelled. Its lanes may have got other messages since, so
-            // nothing is aligned or written.
-            guard !withdrawn.isEmpty else { return (true, []) }
-            try await Self.alignLanes(&lanes, after: withdrawn, of: id, on: connection)
+            let isChanged = lanes.indices.reduce(false) { lanes[$1].withdraw(id, at: now) || $0 }
+            // No lane changed: the broadcast was already cancelled.
+            guard isChanged else { return (true, []) }
             // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
             // broadcast.
             if try await Self.isOfCancelledEvent(id, on: connection) {
@@ -59,9 +56,9 @@ extension Outbox {
                 AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
             ])
             let isEnd = messages.contains(where: \.isEnd)
-            return (true, Set(lanes.map(\.topic) + (isEnd ? [.channels] : [])))
+            return (true, Set(lanes.flatMap(\.topics) + (isEnd ? [.channels] : [])))
         }
-        bulk.afterCommit { acceptance.wakeUps.send(topics) }
+        bulk.afterCommit { wakeUps.send(topics) }
         return isWithdrawn
     }
 
@@ -69,30 +66,8 @@ extension Outbox {
     private static func lanes(of id: UUID) -> PostgresQuery {
         """
         (array(select lane from deliveries where broadcast_id = \(id) union
-            select lane from audience_lanes where event_key = (select event_key from broadcasts where id = \(id))))
+            select lane from audiences where event_key = (select event_key from broadcasts where id = \(id))))
         """
-    }
-
-    /// In each audience, makes the other lanes follow one lane that had a message of the broadcast. This is the lead if
-    /// it had such a message, otherwise the first other lane that had one.
-    private static func alignLanes(
-        _ lanes: inout [Lane], after withdrawn: [Int], of id: UUID, on connection: PostgresConnection
-    ) async throws {
-        let rows = try await connection.query(
-            """
-            select audience_lane, lane from audience_lanes
-            where event_key = (select event_key from broadcasts where id = \(id)) order by is_lead desc, lane
-            """)
-        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
-        var audiences: [Int: [Int]] = [:]
-        for row in rows {
-            guard let place = places[try row.decode("lane")] else { continue }
-            audiences[try row.decode("audience_lane"), default: []].append(place)
-        }
-        for audience in audiences.values {
-            guard let source = audience.first(where: withdrawn.contains) else { continue }
-            for place in audience where place != source { lanes[place].follow(lanes[source]) }
-        }
     }
 
     /// Locks the broadcast's event, lanes and channel, if it has them, then the broadcast itself.
@@ -106,10 +81,11 @@ extension Outbox {
             """
             select from events where key = (select event_key from broadcasts where id = \(id)) for no key update
             """,
-            lockLanes(lanes(of: id)),
+            LaneRows.lock(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
-            "select scheduled, shown from broadcasts where id = \(id) for update",
-        ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
+        ])
+        return try await connection.query("select scheduled, shown from broadcasts where id = \(id) for update").first
+            .map { (try $0.decode("scheduled"), try $0.decode("shown")) }
     }
 
     private static func isOfCancelledEvent(_ id: UUID, on connection: PostgresConnection) async throws -> Bool {
@@ -129,7 +105,7 @@ extension Outbox {
         """
         update events e set
             ended_at = case when not exists (
-                select from audience_lanes u join lanes l on l.id = u.lane
+                select from audiences u join lanes l on l.id = u.lane
                 where u.event_key = e.key and l.fenced_at is null) then e.ended_at end,
             first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
                 select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'

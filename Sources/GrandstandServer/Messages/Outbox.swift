@@ -11,26 +11,25 @@ internal import Postgres
 /// locks the lane's row first. A transaction that locks several lanes locks them in order of their IDs. Each statement
 /// after the lock sees what other transactions have committed.
 struct Outbox: Sendable {
-    /// The connections for accepting single broadcasts and for moving scheduled broadcasts to their lanes. There are
-    /// never more transactions at a time than `acceptConnections`, so no transaction waits for a connection.
+    /// The connections for accepting single broadcasts and for moving scheduled broadcasts to their lanes.
     let database: Database
     /// The connections for accepting many broadcasts in one call, for withdrawing and for reading.
     let bulk: Database
     /// The connections for claims and settlements, so that these never wait behind acceptances.
     let dispatch: Database
-    let acceptance: AcceptanceTransaction
-    /// Accepts calls with many broadcasts.
-    let bulkAcceptance: AcceptanceTransaction
-    let acceptances: Batch<(intake: Intake, at: Date), Result<Contract.Broadcast?, Problem>>
-    private let settlements: [APNsEnvironment: Batch<SettleCall, Bool>]
+    let wakeUps: WakeUps
+    let types = ContentTypeCache()
+    /// Seconds after which an alert is too old, if its broadcast has no `expiresIn`.
+    let alertFreshness: TimeInterval
+    /// Collects single broadcasts; `nil` in the outbox that makes a batch durable.
+    private(set) var acceptances: Batch<Intake, Result<Contract.Broadcast?, Problem>>?
+    private var settlements: [APNsEnvironment: Batch<ClaimedDelivery, Bool>] = [:]
 
     /// The maximum number of transactions with single broadcasts at a time. A further transaction begins only if the
     /// last one takes long, for example because it waits for an event that is being changed. At 2,000 broadcasts a
     /// second, the median time from POST to Apple's 200 was 23 to 27 ms with one transaction at a time, and 30 to 32 ms
     /// with always two.
     private static let acceptPlaces = 4
-    /// One connection for each of the `acceptPlaces` transactions, and one for scheduled broadcasts.
-    static let acceptConnections = acceptPlaces + 1
     private static let acceptExtraPlaceDelay = Duration.milliseconds(50)
     private static let acceptLimit = 100
     /// The maximum number of verdicts in one transaction. It is limited, because the verdicts' lanes can take nothing
@@ -38,54 +37,42 @@ struct Outbox: Sendable {
     private static let settleLimit = 200
 
     /// - Parameters:
-    ///   - database: the connections for single broadcasts; at least `acceptConnections`.
+    ///   - database: the connections for single broadcasts.
     ///   - bulk: other connections for calls with many broadcasts, for reading and for withdrawing; `nil`: `database`.
     ///   - dispatch: other connections for claims and settlements; `nil`: `database`.
-    ///   - signals: wakes the loops of this process right after a commit; `nil`: they are woken by NOTIFY only.
-    ///   - outages: is told when the background loops cannot be woken (`WakeUps`).
+    ///   - wakeUps: wakes the loops right after a commit; `nil`: those that listen for NOTIFY.
     ///   - alertFreshness: seconds after which an alert is too old, if its broadcast has no `expiresIn`.
     init(
-        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, signals: WakeSignals? = nil,
-        outages: OutageLog? = nil, alertFreshness: TimeInterval = DeliveryPlan.alertFreshness
+        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, wakeUps: WakeUps? = nil,
+        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness
     ) {
         self.database = database
         self.bulk = bulk ?? database
         self.dispatch = dispatch ?? database
-        let wakeUps = WakeUps(self.dispatch, signals: signals, outages: outages)
-        let types = ContentTypeCache()
-        let acceptance = AcceptanceTransaction(
-            database: database, wakeUps: wakeUps, types: types, alertFreshness: alertFreshness)
-        self.acceptance = acceptance
-        bulkAcceptance = AcceptanceTransaction(
-            database: self.bulk, wakeUps: wakeUps, types: types, alertFreshness: alertFreshness)
+        self.wakeUps = wakeUps ?? WakeUps(self.dispatch)
+        self.alertFreshness = alertFreshness
+        let outbox = self
         // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
         acceptances = Batch(
             places: Self.acceptPlaces, extraPlaceDelay: Self.acceptExtraPlaceDelay, limit: Self.acceptLimit
         ) {
-            try await acceptance.accept($0)
+            try await outbox.commit($0, on: outbox.database)
         }
-        let settling = Settling(dispatch: self.dispatch, wakeUps: wakeUps)
-        settlements = Dictionary(
-            uniqueKeysWithValues: APNsEnvironment.allCases.map { environment in
-                let batch = Batch<SettleCall, Bool>(
-                    limit: Self.settleLimit, owner: { $0.delivery.address.bundleID }
-                ) {
-                    try await settling.record($0)
-                }
-                return (environment, batch)
-            })
+        for environment in APNsEnvironment.allCases {
+            settlements[environment] = Batch(limit: Self.settleLimit, owner: { $0.address.bundleID }) { deliveries in
+                let locked = try await outbox.record(deliveries)
+                return deliveries.map { !locked.contains($0.lane) }
+            }
+        }
     }
 
-    /// Records a verdict and ends the lease of the delivery's lane. Verdicts that come at about the same time are
-    /// recorded together. If another replica has the lease by now, the verdict changes nothing.
+    /// Records what became of a delivery and ends the lease of its lane. Settlements that come at about the same time are
+    /// recorded together. If another replica has the lease by now, the settlement changes nothing.
     ///
-    /// - Parameter settlement: `nil`: the message was not sent. The attempt does not count.
     /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
     ///   wait for the other transaction, so the verdict must be recorded again.
-    func settle(_ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date) async throws -> Bool {
-        guard let batch = settlements[delivery.address.environment] else { return true }
-        return try await batch.run(
-            SettleCall(delivery: delivery, settlement: settlement, replica: replica, now: now))
+    func settle(_ delivery: ClaimedDelivery) async throws -> Bool {
+        try await settlements[delivery.address.environment]?.run(delivery) ?? true
     }
 
     /// From this number of rows on, a statement is planned again for each use.
@@ -105,7 +92,8 @@ struct Outbox: Sendable {
     static func planning(rows: Int) -> PostgresQuery {
         """
         select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
-            set_config('enable_hashjoin', \(rows >= bulkRows ? "on" : "off"), true)
+            set_config('enable_hashjoin', \(rows >= bulkRows ? "on" : "off"), true),
+            set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1.1', true)
         """
     }
 
@@ -180,7 +168,8 @@ struct Outbox: Sendable {
         (select n.id from broadcasts n
         where n.event_key = b.event_key and (n.accepted_at, n.id) > (b.accepted_at, b.id)
             and n.accepted_at <= d.settled_at + interval '1 millisecond'
-            and exists (select from deliveries o where o.broadcast_id = n.id and o.lane = d.lane and o.id > d.id)
+            and exists (select from deliveries o where o.broadcast_id = n.id and o.lane = d.lane and o.id > d.id
+                and (o.tokens is null) = (d.tokens is null))
         order by n.accepted_at, n.id limit 1)
         """
 
@@ -200,20 +189,20 @@ struct Outbox: Sendable {
     func deliveries(of ids: [UUID], within reach: AppReach) async throws -> [UUID: [Contract.Delivery]] {
         let rows = try await bulk.query(
             """
-            select d.broadcast_id, case l.kind when 'crowd' then 'tokens' else 'channel' end as kind,
+            select d.broadcast_id, case when d.tokens is null then 'channel' else 'tokens' end as kind,
                 null::json as counts, l.bundle_id as "bundleId", l.environment, nullif(l.variant, '') as variant,
-                coalesce(d.channel_id, c.channel_id) as "channelId", d.state, d.attempts,
-                case l.kind when 'crowd' then greatest(d.priority, \(APNsPriority.powerAware.rawValue))
-                    else d.priority end as priority,
+                coalesce(d.channel_id, case when d.tokens is null then c.channel_id end) as "channelId", d.state,
+                d.attempts, case when d.tokens is null then d.priority
+                    else greatest(d.priority, \(APNsPriority.powerAware.rawValue)) end as priority,
                 d.apns_expiration as "apnsExpiration", d.apns_timestamp as timestamp,
                 d.apns_request_id as "apnsRequestId", d.apns_unique_id as "apnsUniqueId", d.reason,
                 d.next_attempt_at as "nextAttemptAt", d.settled_at as "settledAt",
                 case when d.attempts > 0 and d.state in ('accepted', 'rejected') then greatest(0, round(extract(
                     epoch from d.settled_at - greatest(b.accepted_at, b.send_at)) * 1000))::integer
                     end as "answerMilliseconds",
-                case when d.state = 'superseded' then \(Self.successor) end as "supersededBy", d.fan_out,
-                case when l.kind = 'crowd' and d.settled_at is null and d.fan_out is null
-                    then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting
+                case when d.state = 'superseded' then \(Self.successor) end as "supersededBy", d.tokens,
+                case when d.tokens is not null and d.settled_at is null and d.attempts = 0
+                    then (select count(*) from \(CrowdRows.tokens(of: "l.id"))) end as waiting
             from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane
             left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
@@ -221,11 +210,10 @@ struct Outbox: Sendable {
         var deliveries: [UUID: [Contract.Delivery]] = [:]
         for row in rows {
             var delivery: Contract.Delivery = try row.read()
-            if delivery.kind == .tokens {
-                // A message that has not begun, because it waits for its lane's interval, still has the whole crowd to
-                // reach.
-                let fanOut = try row.fanOut() ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
-                delivery.counts = Contract.TokenCounts(fanOut, delivery.state)
+            if var progress = try row.tokenProgress() {
+                // A message that has not begun, because it waits for its lane's interval, still has all tokens to reach.
+                progress.total = try row.decode(Int?.self, "waiting") ?? progress.total
+                delivery.counts = Contract.TokenCounts(progress, delivery.state)
             }
             deliveries[try row.decode("broadcast_id"), default: []].append(delivery)
         }

@@ -66,9 +66,11 @@ struct PostgresThrottles: Sendable {
             ('device', ae.devices_throttled_since, ae.devices_throttled_at)) t(api, since, at)
         cross join lateral (
             select count(*) as waiting,
-                coalesce(extract(epoch from \(now)::timestamptz - min(least(l.due_at, l.shard_due_at))), 0)::float8 as oldest from lanes l
-            where l.environment = ae.environment and l.bundle_id = ae.bundle_id
-                and ((t.api = 'broadcast' and l.due_at <= \(now)) or (t.api = 'device' and l.shard_due_at <= \(now)))) w
+                coalesce(extract(epoch from \(now)::timestamptz - min(w.at)), 0)::float8 as oldest
+            from (select case t.api when 'broadcast' then l.due_at else l.tokens_due_at end as at from lanes l
+                where l.environment = ae.environment and l.bundle_id = ae.bundle_id
+                    and (l.due_at <= \(now) or l.tokens_due_at <= \(now))) w
+            where w.at <= \(now)) w
         where t.at > \(now - lifetime)
         order by ae.bundle_id, ae.environment, t.api
         """

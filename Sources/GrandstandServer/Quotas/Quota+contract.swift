@@ -16,9 +16,7 @@ extension Contract.Quota {
                     ($0.rawValue, quota.byStoragePolicy[$0, default: 0])
                 }),
             apple: quota.apple, unmanaged: quota.unmanaged, missing: quota.missing,
-            forecast: .init(
-                peak: quota.forecast.peak, peakAt: quota.forecast.peakAt, exceedsAt: quota.forecast.exceedsAt),
-            level: quota.level, alarm: quota.alarm,
+            forecast: quota.forecast, level: quota.level, alarm: quota.alarm,
             keyRefused: quota.keyRefused.map {
                 Contract.KeyRefused(
                     teamId: $0.credentials.teamID, keyId: $0.credentials.keyID, reason: $0.refusal.reason.text,

@@ -9,20 +9,14 @@ extension ChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits(now: now), Self.live(now: now), Self.toCome(now: now),
-                PostgresThrottles.throttles(now: now),
+                Self.limits(now: now), Self.spans(now: now), PostgresThrottles.throttles(now: now),
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
-        // One statement (`live`) both counts the channels and reads until when each is held, so the forecast is never
+        // One statement (`spans`) both counts the channels and reads until when each is held, so the forecast is never
         // below the current use.
-        for row in results[1] {
-            try tallies[try Self.app(row), default: Tally()].add(live: row, tenure, now: now)
-        }
-        for row in results[2] {
-            try tallies[try Self.app(row), default: Tally()].add(toCome: row, tenure, now: now)
-        }
-        let throttles = Dictionary(grouping: try results[3].map { try PostgresThrottles.throttle($0) }, by: \.app)
+        for row in results[1] { try tallies[try Self.app(row), default: Tally()].add(row, tenure, now: now) }
+        let throttles = Dictionary(grouping: try results[2].map { try PostgresThrottles.throttle($0) }, by: \.app)
         return try results[0].map { row in
             let app = try Self.app(row)
             let limit: Int = try row.decode("channel_limit")
@@ -52,7 +46,7 @@ extension ChannelStore {
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
             coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-            ae.key_refused, ae.key_refused_reason, ae.key_refused_since,
+            case when \(AppStore.isKeyRefused) then ae.key_refused_reason end as key_refused_reason, ae.key_refused_since,
             coalesce(ae.key_missing_at > \(now.addingTimeInterval(-AppStore.missingKeyLifetime)), false)
                 as is_key_missing,
             case when ae.unaccepted_at > \(now.addingTimeInterval(-AppStore.unacceptedLifetime))
@@ -65,8 +59,10 @@ extension ChannelStore {
         """
     }
 
-    /// Every channel that is not deleted, with the fields that decide until when it is held.
-    private static func live(now: Date) -> PostgresQuery {
+    /// Every channel that is not deleted, with the fields that decide until when it is held. Then, without a state, the
+    /// audiences without a channel in open events. Each will get a channel, immediately or when its event's channels
+    /// open. An audience whose `end` was accepted gets none.
+    private static func spans(now: Date) -> PostgresQuery {
         """
         select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
             e.created_at as event_created_at, \(course(now: now)),
@@ -75,18 +71,13 @@ extension ChannelStore {
                 then (
                 select max(greatest(l.stored_until, (
                     select max(d.expires_at) from deliveries d
-                    where d.lane = l.id and d.settled_at is null and d.apns_expiration > 0)))
+                    where d.lane = l.id and d.settled_at is null and d.tokens is null and d.apns_expiration > 0)))
                 from lanes l where l.channel = c.id) end) as needed_until
         from channels c left join lateral \(event) on true
         where c.state <> 'deleted'
-        """
-    }
-
-    /// The audiences without a channel, in open events. Each will get a channel, immediately or when its event's
-    /// channels open. An audience whose `end` was accepted gets none.
-    private static func toCome(now: Date) -> PostgresQuery {
-        """
-        select u.bundle_id, u.environment, u.storage_policy, e.created_at as event_created_at, \(course(now: now))
+        union all
+        select u.bundle_id, u.environment, null, u.storage_policy, null, null, e.created_at, \(course(now: now)), true,
+            null
         from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
         cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
         where e.ended_at is null and e.cancelled_at is null and l.fenced_at is null
@@ -115,8 +106,10 @@ extension ChannelStore {
     }
 
     private static func keyRefused(_ row: PostgresRow) throws -> Quota.KeyRefused? {
-        let credentials = Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id"))
-        return try row.keyRefusal(of: credentials).map { Quota.KeyRefused(credentials: credentials, refusal: $0) }
+        guard let reason = try row.decode(String?.self, "key_refused_reason") else { return nil }
+        return Quota.KeyRefused(
+            credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
+            refusal: KeyRefusal(reason: APNsReason(rawValue: reason), since: try row.decode("key_refused_since")))
     }
 
     private static func app(_ row: PostgresRow) throws -> AppEnvironment {
@@ -130,8 +123,11 @@ private struct Tally {
     var byStoragePolicy: [StoragePolicy: Int] = [:]
     var spans: [Forecast.Span] = []
 
-    mutating func add(live row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
-        let state: Channel.State = try row.word("state")
+    mutating func add(_ row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
+        guard let state: Channel.State = try row.optionalWord("state") else {
+            let course: ChannelTenure.Course = try row.read()
+            return spans.append(tenure.span(course, storagePolicy: try row.word("storage_policy"), now: now))
+        }
         byState[state, default: 0] += 1
         if state.countsAgainstQuota { byStoragePolicy[try row.word("storage_policy"), default: 0] += 1 }
         var span = Forecast.Span.open(isHeld: state.countsAgainstQuota, now: now)
@@ -152,11 +148,6 @@ private struct Tally {
         }
         if state == .retiring { span.closesAt = try row.decode("retire_at") }
         spans.append(span)
-    }
-
-    mutating func add(toCome row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
-        guard let course = try Self.course(row) else { return }
-        spans.append(tenure.span(course, storagePolicy: try row.word("storage_policy"), now: now))
     }
 
     /// - Returns: `nil` for a channel without an event.

@@ -13,7 +13,7 @@ extension API {
 
     private func listQuotaHistory(_ request: Request, _ context: APIContext) async throws -> Response {
         let wanted = try QuotaHistory(context, now: now())
-        let samples = try await stores.quotaHistory.samples(wanted)
+        let samples = try await stores.channels.samples(wanted)
         guard samples.count <= QuotaHistory.maximum else {
             throw Problem.invalid(
                 "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",

@@ -7,17 +7,15 @@ internal import Postgres
 /// Samples of all quotas over time, in the table `quota_samples`. There is one sample for every five minutes and one
 /// for every hour. The five-minute samples are kept only for days (`QuotaHistory.fineKept`), so that a long history
 /// needs little space.
-struct QuotaHistoryStore: Sendable {
-    let database: Database
-
+extension ChannelStore {
     /// Stores the quotas as samples of a time, and deletes samples past their retention.
     ///
     /// - Parameter at: the end of a step.
-    func record(_ quotas: [Quota], at: Date) async throws {
+    func keepSamples(of quotas: [Quota], at: Date) async throws {
         let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
-        var statements = [Self.insert(quotas, at, QuotaHistory.fine)]
+        var statements = [Self.insertSamples(quotas, at, QuotaHistory.fine)]
         if QuotaHistory.end(of: QuotaHistory.coarse, at: at) == at {
-            statements.append(Self.insert(quotas, at, QuotaHistory.coarse))
+            statements.append(Self.insertSamples(quotas, at, QuotaHistory.coarse))
         }
         statements += [
             """
@@ -36,10 +34,10 @@ struct QuotaHistoryStore: Sendable {
     ///
     /// - Returns: when the next sample is due.
     @discardableResult
-    func sample(_ channels: ChannelStore, tenure: ChannelTenure, now: Date) async throws -> Date {
+    func sample(tenure: ChannelTenure, now: Date) async throws -> Date {
         let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
         if now.timeIntervalSince(due) <= 60 {
-            try await record(try await channels.quotas(now: now, tenure: tenure), at: due)
+            try await keepSamples(of: try await quotas(now: now, tenure: tenure), at: due)
         }
         return due.addingTimeInterval(TimeInterval(QuotaHistory.fine))
     }
@@ -49,7 +47,7 @@ struct QuotaHistoryStore: Sendable {
     ///
     /// The numbers of created and deleted channels come from the audit log, so a step is complete even if a sample
     /// within it is missing. The audit log is read once for all apps, because the log of one step is small.
-    private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
+    private static func insertSamples(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
         let start = at.addingTimeInterval(-Double(step))
         return """
             insert into quota_samples
@@ -104,7 +102,7 @@ struct QuotaHistoryStore: Sendable {
                 and (\(history.environment?.rawValue)::text is null
                     or environment = \(history.environment?.rawValue)::text::environment)
                 and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
-            group by 1, 2, 3 order by 1, 2, 3 limit \(history.limit)
+            group by 1, 2, 3 order by 1, 2, 3 limit \(2 * QuotaHistory.maximum)
             """
         ).read()
     }

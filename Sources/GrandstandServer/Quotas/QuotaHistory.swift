@@ -12,9 +12,6 @@ struct QuotaHistory {
     var to: Date
     /// Seconds: a multiple of `fine`.
     var step: Int
-    /// The maximum number of samples to return, each combined for one step. They are in the order of app, environment
-    /// and time.
-    var limit = 2 * maximum
 
     /// `fine` and `coarse`: seconds between two samples. `fineKept` and `coarseKept`: seconds for which these samples
     /// are kept. After `fineKept` only hourly samples remain.

@@ -6,18 +6,16 @@ internal import Postgres
 
 /// The last known quota level of each app and environment, in `app_environments.quota_level`, so that a change is
 /// reported once, by one replica.
-struct QuotaLevels: Sendable {
-    let database: Database
-
+extension ChannelStore {
     /// Whether an enabled webhook has the topic of quota levels.
-    func areWatched() async throws -> Bool {
+    func areLevelsWatched() async throws -> Bool {
         let rows = try await database.query("select \(WebhookNews.isAwaited([.quotaLevel])) as watched")
         return try rows.first?.decode(Bool.self, "watched") ?? false
     }
 
     /// Stores the quotas' levels. For each level that changed, the messages to webhooks are written in the same
     /// transaction. The previous level of an app that was never seen before is `ok`.
-    func note(_ quotas: [Quota], now: Date) async throws {
+    func noteLevels(of quotas: [Quota], now: Date) async throws {
         let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
         try await database.transaction { connection in
             for quota in quotas {

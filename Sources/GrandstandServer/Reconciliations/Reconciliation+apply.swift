@@ -15,14 +15,17 @@ extension ReconciliationStore {
         try await database.transaction { connection in
             try await Self.hold(run, on: connection)
             try await ChannelStore.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
-            let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
+            let step = Step(
+                run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil, connection: connection)
             var done = Set<ReconciliationAction>()
             var deletions: [ChannelTask] = []
             // All actions of one kind are performed by one statement.
             for (name, group) in Dictionary(grouping: actions, by: \.name) {
-                let (performed, tasks) = try await step.perform(name, group, on: connection)
+                let (performed, channels) = try await step.perform(name, group)
                 done.formUnion(performed)
-                deletions += tasks
+                if performed.first?.deletes == true {
+                    deletions += channels.map { ChannelTask(channel: $0, address: run.address) }
+                }
             }
             let known = done.filter { ![.release, .contest].contains($0.name) }.compactMap(\.channelID)
             try await connection.pipeline([
@@ -32,105 +35,89 @@ extension ReconciliationStore {
             return (actions.map(done.contains), deletions)
         }
     }
-
-    /// Makes the app's creations that wait for their next attempt due now, whatever they wait for.
-    func hastenCreations(_ run: ReconciliationRun, now: Date) async throws {
-        try await database.transaction { connection in
-            try await Self.hold(run, on: connection)
-            try await connection.pipeline(ChannelStore.hasten(run.address.app, now: now))
-        }
-    }
 }
 
-/// The statements of the actions. A statement changes a channel only if the channel's state is still the state that the
-/// action expects.
+/// The actions of one run. An action changes a channel only if the channel's state is still the state that the action
+/// expects.
 private struct Step {
     let run: ReconciliationRun
     let audit: AuditRows
     let leasedUntil: Date
+    let connection: PostgresConnection
 
     private var now: Date { audit.now }
 
     /// Performs actions of one kind.
     ///
-    /// - Returns: the actions that were done, and the deletions that Apple must be asked for.
+    /// - Returns: the actions that were done, and the channels that they changed.
     func perform(
-        _ name: Contract.ReconciliationActionName, _ actions: [ReconciliationAction], on connection: PostgresConnection
-    ) async throws -> (done: [ReconciliationAction], deletions: [ChannelTask]) {
-        let ids = actions.compactMap(\.entry?.id)
+        _ name: Contract.ReconciliationActionName, _ actions: [ReconciliationAction]
+    ) async throws -> (done: [ReconciliationAction], channels: [Channel]) {
         let unmanaged = actions.compactMap(\.unmanaged)
         if name == .contest {
-            let contested = Set(try await contest(unmanaged.map(\.channelID), on: connection))
+            let contested = Set(try await contest(unmanaged.map(\.channelID)))
             return (actions.filter { $0.channelID.map(contested.contains) ?? false }, [])
         }
-        let refusals = name == .markMissing ? try await refusals(ids, on: connection) : [:]
-        if name == .restore { try await connection.query(makeWay(ids)) }
-        guard let statement = statement(name, ids, unmanaged) else { return ([], []) }
-        let channels = try await connection.query(statement).map(ChannelStore.channel)
-        if name == .markMissing || name == .settle { WebhookNews.note(channels: channels.map(\.id), at: now) }
-        switch name {
-        case .markMissing:
-            try await ChannelStore.disconnectLanes(
-                from: channels.map(\.id), refusals: refusals, now: now, on: connection)
-        case .restore, .settle:
-            for channel in channels { try await ChannelStore.connectLanes(to: channel, now: now, on: connection) }
-        default: break
-        }
-        let doneIDs = Set(channels.map(\.id))
-        let doneChannels = Set(channels.compactMap(\.channelID))
+        let channels = try await change(name, actions.compactMap(\.entry?.id), unmanaged)
+        let ids = Set(channels.map(\.id))
+        let channelIDs = Set(channels.compactMap(\.channelID))
         let done = actions.filter { action in
-            action.entry.map { doneIDs.contains($0.id) } ?? action.channelID.map(doneChannels.contains) ?? false
+            action.entry.map { ids.contains($0.id) } ?? action.channelID.map(channelIDs.contains) ?? false
         }
-        let deletions = done.first?.deletes == true ? channels : []
-        return (done, deletions.map { ChannelTask(channel: $0, address: run.address) })
+        return (done, channels)
     }
 
-    /// The statement for the actions of one kind; `nil`: they change no channel. It is about channels of the ledger or
-    /// about unmanaged channels, and returns the channels that it changed.
-    private func statement(
+    /// Performs actions of one kind on channels of the ledger, or on unmanaged channels.
+    ///
+    /// - Returns: the channels that were changed.
+    private func change(
         _ name: Contract.ReconciliationActionName, _ ids: [UUID], _ unmanaged: [UnmanagedChannel]
-    ) -> PostgresQuery? {
+    ) async throws -> [Channel] {
         let isOne: PostgresQuery = "c.id = any(\(ids))"
         // A creation without an answer, which no call makes any more.
         let isOver: PostgresQuery =
             "c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))"
         switch name {
         case .markMissing:
-            return logging(
-                .channelMissing, reason: "'not in APNs'' list, and APNs said so when asked for it'",
+            return try await make(
                 ChannelStore.move(
                     isOne, from: Channel.State.having(.takesMessages), to: .deleted,
                     or: (.missing, if: "c.state = 'active'"), reason: "'APNs does not know it any more'",
-                    also: ", doubted_at = null, examine_at = null", at: now))
+                    also: ", doubted_at = null, examine_at = null", at: now),
+                (.channelMissing, "'not in APNs'' list, and APNs said so when asked for it'"),
+                refusals: try await refusals(ids))
         case .restore:
-            return logging(
-                .channelAdopted, reason: "'APNs lists it again'",
+            try await connection.query(makeWay(ids))
+            return try await make(
                 ChannelStore.move(
                     """
                     \(isOne) and (c.state = 'missing' or not c.deletion_confirmed
                         and not exists (select from channels x where x.event_key = c.event_key
                             and \(AudienceColumns.isSame("x", "c")) and x.state in \(Channel.State.sql(.servesAudience))))
-                    """, from: [.missing, .deleted], to: .active, at: now))
+                    """, from: [.missing, .deleted], to: .active, at: now),
+                (.channelAdopted, "'APNs lists it again'"), isNews: false)
         case .confirm:
-            return """
+            return try await connection.query(
+                """
                 update channels c set doubted_at = null, examine_at = null, reason = null, confirmed_at = \(now)
                 where \(isOne) and c.doubted_at <= \(run.startedAt) returning \(ChannelStore.columns)
                 """
-        case .release: return release(isOne)
+            ).map(ChannelStore.channel)
+        case .release: return try await connection.query(release(isOne)).map(ChannelStore.channel)
         case .settle:
             let channels: PostgresQuery = "unnest(\(ids), \(unmanaged.map(\.channelID))) as s(id, channel_id)"
-            return logging(
-                .channelAdopted, reason: "'its creation went unanswered; found in APNs'' list'",
+            return try await make(
                 ChannelStore.move(
                     """
                     c.id = s.id and \(isOver) and not exists (select from channels x where x.bundle_id = c.bundle_id
                         and x.environment = c.environment and x.channel_id = s.channel_id)
                     """, with: channels, from: [.creating], to: .active,
-                    also: ", channel_id = s.channel_id, attempts = 0", at: now))
+                    also: ", channel_id = s.channel_id, attempts = 0", at: now),
+                (.channelAdopted, "'its creation went unanswered; found in APNs'' list'"))
         case .reopen:
             // A channel without an event is not created again, because the caller who requested it got
             // `apns-unanswered`.
-            return ChannelStore.reading(
+            return try await make(
                 ChannelStore.move(
                     "\(isOne) and \(isOver)", from: [.creating], to: .creating,
                     or: (.deleted, if: "c.event_key is null"),
@@ -139,20 +126,26 @@ private struct Step {
                             else c.reason end
                         """, due: "case when c.event_key is not null then \(now)::timestamptz end", at: now))
         case .deleteAgain:
-            return ChannelStore.reading(
+            return try await make(
                 ChannelStore.move(
                     isOne, from: [.deleted], to: .deleting, reason: "'recorded as deleted, listed all the same'",
                     due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = 1", at: now))
         case .adopt:
-            return logging(
-                .channelAdopted, reason: "'it was unmanaged'",
-                ChannelStore.add(rows(unmanaged), as: .active, at: now))
+            return try await make(
+                ChannelStore.add(rows(unmanaged), as: .active, at: now), (.channelAdopted, "'it was unmanaged'"))
         case .deleteUnmanaged:
-            return ChannelStore.reading(
+            return try await make(
                 ChannelStore.add(
                     rows(unmanaged), as: .deleting, reason: "it was unmanaged", leasedUntil: leasedUntil, at: now))
-        case .contest, .recreate, .unknown: return nil
+        case .contest, .recreate, .unknown: return []
         }
+    }
+
+    private func make(
+        _ change: PostgresQuery, _ entry: (Contract.AuditAction, PostgresQuery)? = nil,
+        refusals: [UUID: String] = [:], isNews: Bool = true
+    ) async throws -> [Channel] {
+        try await ChannelStore.make(change, entry, audit, refusals: refusals, isNews: isNews, on: connection)
     }
 
     private func rows(_ channels: [UnmanagedChannel]) -> PostgresQuery {
@@ -160,15 +153,9 @@ private struct Step {
             channels.map { ($0.channelID, $0.storagePolicy ?? .noMessageStored) }, of: run.address.app)
     }
 
-    private func logging(
-        _ action: Contract.AuditAction, reason: PostgresQuery, _ change: PostgresQuery
-    ) -> PostgresQuery {
-        ChannelStore.logging(action, audit, reason: reason, change)
-    }
-
     /// The reasons with which Apple refused messages to channels in doubt that get no successor. There a refused message
     /// is rejected for good. Elsewhere it is sent to the next channel.
-    private func refusals(_ ids: [UUID], on connection: PostgresConnection) async throws -> [UUID: String] {
+    private func refusals(_ ids: [UUID]) async throws -> [UUID: String] {
         var refusals: [UUID: String] = [:]
         let rows = try await connection.query(
             """
@@ -209,7 +196,7 @@ private struct Step {
     }
 
     /// - Returns: the channels that are contested now.
-    private func contest(_ channelIDs: [String], on connection: PostgresConnection) async throws -> [String] {
+    private func contest(_ channelIDs: [String]) async throws -> [String] {
         try await connection.query(
             """
             update unmanaged_channels set contested = true

@@ -31,32 +31,11 @@ extension Reconciliation {
     private func performDue(_ run: ReconciliationRun, _ options: ReconciliationOptions) async {
         do {
             _ = try await perform(run, options, by: .server)
-        } catch let error as Unreadable {
-            let metadata: Logger.Metadata = [
-                "app": "\(error.address.bundleID)", "environment": "\(error.address.environment.rawValue)",
-                "reason": "\(error.answer.failure ?? "")",
-            ]
-            calls.logger.log(
-                level: error.answer.isOfRefusedKey ? .debug : .warning,
-                "APNs' list of channels could not be read; trying again", metadata: metadata)
+        } catch is Problem {
+            // Apple's list could not be read. That was logged.
         } catch {
             calls.logger.failed("a reconciliation failed; trying again", error)
             try? await Task.sleep(for: .seconds(1))
-        }
-    }
-}
-
-extension APNsAnswer {
-    fileprivate var isOfRefusedKey: Bool {
-        if case .refused(let refusal) = self { refusal.isOfRefusedKey } else { false }
-    }
-
-    /// Why the call had no success; `nil`: the call succeeded.
-    var failure: String? {
-        switch self {
-        case .accepted: nil
-        case .refused(let refusal): refusal.reason.text
-        case .unanswered(let reason), .unsent(let reason), .withheld(let reason): reason
         }
     }
 }

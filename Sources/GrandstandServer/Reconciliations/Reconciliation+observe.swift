@@ -17,8 +17,11 @@ extension ReconciliationStore {
         try await database.transaction { connection in
             try await Self.hold(run, on: connection)
             let app = run.address.app
+            let lackedAt = try await connection.query(
+                Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app)
+            ).first?.decode(Date?.self, "lacked_at")
             let results = try await connection.pipeline([
-                Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app),
+                Self.sighting(listing, of: app, seenAt: seenAt, lackedAt: lackedAt),
                 // Unmanaged channels are read before the channels of the ledger. So a channel that moves into the
                 // ledger between the two reads is in both results, not in neither.
                 """
@@ -28,7 +31,6 @@ extension ReconciliationStore {
                 """,
                 Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
             ])
-            let lackedAt = try results[0].first?.decode(Date?.self, "lacked_at")
             let seen = try results[1].read(UnmanagedChannel.self)
             var entries = try results[2].read(LedgerSnapshot.Entry.self)
 
@@ -43,17 +45,11 @@ extension ReconciliationStore {
                 entries += deleted
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
-            let fresh = unknown.subtracting(seen.map(\.channelID)).sorted()
             // An unmanaged channel that was first seen in a newer list is kept.
             let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
-            try await Self.note(
-                fresh: fresh, gone: gone, of: app, seenAt: seenAt,
-                lackedAt: lackedAt, on: connection)
+            if !gone.isEmpty { try await connection.query(ChannelStore.forgetting(unmanaged: gone, of: app)) }
             return LedgerSnapshot(
-                entries: entries,
-                unmanaged: seen.filter { unknown.contains($0.channelID) }
-                    + fresh.map { UnmanagedChannel(channelID: $0, firstSeenAt: seenAt, lackedAt: lackedAt) },
-                listedAt: listedAt)
+                entries: entries, unmanaged: seen.filter { unknown.contains($0.channelID) }, listedAt: listedAt)
         }
     }
 
@@ -66,10 +62,8 @@ extension ReconciliationStore {
             let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
             // No row: a newer list was recorded meanwhile.
             guard let row = rows.first else { return }
-            // A channel that is already known keeps the time of its first sight.
-            try await Self.note(
-                fresh: listing.channelIDs, gone: [], of: app, seenAt: seenAt,
-                lackedAt: try row.decode(Date?.self, "lacked_at"), on: connection)
+            try await connection.query(
+                Self.sighting(listing, of: app, seenAt: seenAt, lackedAt: try row.decode(Date?.self, "lacked_at")))
         }
     }
 
@@ -121,26 +115,18 @@ extension ReconciliationStore {
         """
     }
 
-    /// Records unmanaged channels that were seen for the first time (`fresh`). Deletes the records of channels that
-    /// Apple no longer lists or that the ledger has by now (`gone`).
-    private static func note(
-        fresh: [String], gone: [String], of app: AppEnvironment, seenAt: Date, lackedAt: Date?,
-        on connection: PostgresConnection
-    ) async throws {
-        var changes: [PostgresQuery] = []
-        if !gone.isEmpty { changes.append(ChannelStore.forgetting(unmanaged: gone, of: app)) }
-        if !fresh.isEmpty {
-            changes.append(
-                """
-                insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at, lacked_at)
-                select \(app.bundleID.rawValue), \(app.environment.rawValue)::environment, l.id, \(seenAt),
-                    \(lackedAt)::timestamptz
-                from unnest(\(fresh)) as l(id)
-                where not exists (select from channels c where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
-                on conflict do nothing
-                """)
-        }
-        try await connection.pipeline(changes)
+    /// Records the unmanaged channels of a list. A channel that is already known keeps the time of its first sight.
+    private static func sighting(
+        _ listing: ChannelListing, of app: AppEnvironment, seenAt: Date, lackedAt: Date?
+    ) -> PostgresQuery {
+        """
+        insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at, lacked_at)
+        select \(app.bundleID.rawValue), \(app.environment.rawValue)::environment, l.id, \(seenAt),
+            \(lackedAt)::timestamptz
+        from unnest(\(listing.channelIDs)) as l(id)
+        where not exists (select from channels c where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
+        on conflict do nothing
+        """
     }
 
     /// Stores the storage policies that Apple reported for unmanaged channels.

@@ -128,12 +128,15 @@ struct ReconciliationStore: Sendable {
     }
 
     /// Stores the report, ends the lease, and requests another run at `again` if that is not `nil`.
+    ///
+    /// - Parameter recreates: the app's creations that wait for their next attempt are due now, whatever they wait for.
     func finish(
-        _ run: ReconciliationRun, _ report: Contract.Reconciliation, again: Date?, now: Date
+        _ run: ReconciliationRun, _ report: Contract.Reconciliation, again: Date?, recreates: Bool = false, now: Date
     ) async throws {
         let app = run.address.app
         // If this run could not resolve a doubt, a later run checks the doubt again. A dry run checked no doubts, so it
         // postpones none.
+        let hastened = recreates ? ChannelStore.hasten(app, now: now) : []
         let rest: [PostgresQuery] =
             report.applied || report.alarm != nil
             ? [
@@ -147,7 +150,7 @@ struct ReconciliationStore: Sendable {
         try await database.transaction { connection in
             let standing = try await Self.hold(run, on: connection)
             try await connection.pipeline(
-                rest + [
+                hastened + rest + [
                     """
                     insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
                     values (\(report.id)::text::uuid, \(report.bundleId), \(report.environment.rawValue)::environment,

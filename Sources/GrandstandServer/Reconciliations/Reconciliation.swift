@@ -20,12 +20,6 @@ struct Reconciliation: Sendable {
 
     func now() -> Date { calls.now() }
 
-    /// Apple's list could not be read, so the run changed nothing.
-    struct Unreadable: Error {
-        let address: APNsAddress
-        let answer: APNsAnswer<ChannelListing>
-    }
-
     /// Reconciles one app and environment now, for an operator who waits.
     ///
     /// - Throws: `app-not-found`, `reconciliation-running`; `apns-refused`, `apns-unanswered` or `credentials-missing`
@@ -36,8 +30,6 @@ struct Reconciliation: Sendable {
         let run = try await store.begin(app, now: now(), leasedUntil: calls.leasedUntil)
         do {
             return try await perform(run, options, by: actor)
-        } catch let error as Unreadable {
-            throw try await calls.problem(error.answer, address: error.address, verb: "list the channels")
         } catch is ReconciliationLost {
             throw Problem(
                 .reconciliationRunning, "Another server took this reconciliation over. GET the list for its report.",
@@ -47,7 +39,8 @@ struct Reconciliation: Sendable {
 
     /// Performs a leased run. The lease ends in every case.
     ///
-    /// - Throws: `Unreadable`, `ReconciliationLost`, the errors of the store.
+    /// - Throws: a `Problem` if Apple's list could not be read, which changed nothing; `ReconciliationLost`, the errors of
+    ///   the store.
     func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
@@ -72,7 +65,10 @@ struct Reconciliation: Sendable {
     ) async throws -> Contract.Reconciliation {
         let listedAt = now()
         let answer = await calls.gateway.listChannels(at: run.address)
-        guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
+        guard case .accepted(let listing, _) = answer else {
+            calls.log("the list of channels", answer, run.address)
+            throw try await calls.problem(answer, address: run.address, verb: "list the channels")
+        }
         var run = run
         // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
         run.address.isCapabilityOff = false
@@ -82,7 +78,6 @@ struct Reconciliation: Sendable {
         let (actions, alarm) = plan.conclusions(readings, options, now: now())
 
         let steps = try await act(actions, alarm: alarm, run, options, by: actor)
-        if options.apply, options.recreate { try await store.hastenCreations(run, now: now()) }
         let report = Contract.Reconciliation(
             id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
             actor: actor.text, startedAt: run.startedAt, finishedAt: now(),
@@ -95,7 +90,8 @@ struct Reconciliation: Sendable {
         // next run is delayed. Without the delay, one run would follow another immediately, again and again.
         let again = plan.leavesUnanswered(zip(actions, steps).filter(\.1.done).map(\.0))
         try await store.finish(
-            run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
+            run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil,
+            recreates: options.apply && options.recreate, now: now())
         log(report)
         return report
     }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 extension StartStore {
@@ -62,21 +63,33 @@ extension StartStore {
     ) async throws -> StartShard? {
         if run.leasedBy != nil {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
-            try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
+            try await connection.query(endLease(of: run, isUnsent: isUnsent, now: claim.at))
         }
-        switch run.audiences.turn(at: claim.at) {
-        case .close:
+        let open = run.audiences.open(at: claim.at)
+        guard let first = open.first?.standing, let declaration = first.declaration, let window = first.window else {
             try await connection.pipeline([inherit(run.id), close(run, claim)])
-            return run.closing(at: claim.at)
-        case .wait(let date):
+            return run.shard(until: claim.at, lease: 0)
+        }
+        var (shard, waits) = (run.shard(until: window.until), [Date]())
+        for (_, turn) in open {
+            switch turn {
+            case .close: break
+            case .wait(let date, _): waits.append(date)
+            case .send(let push): shard.pushes.append(push)
+            }
+        }
+        if shard.pushes.isEmpty {
+            let date = waits.min() ?? claim.at
             try await connection.query(rest(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
             return nil
-        case .send where run.isClosed:
+        }
+        if run.isClosed {
             // The window is open again, because a message came after hours without one. `open` opens the run.
             try await connection.pipeline([reopen(run, now: claim.at), rest(run, until: later(than: claim.at))])
             return nil
-        case .send(let pushes): return try await send(pushes, of: run, claim, on: connection)
         }
+        (shard.attributesType, shard.alerts) = (declaration.attributesType, LocaleLookup(declaration.localAlerts))
+        return try await send(shard, among: open.map(\.standing.variant), of: run, claim, on: connection)
     }
 
     /// Makes `open` look at the run's start. A transaction that holds the start's row may wait for this run, so a locked
@@ -90,30 +103,33 @@ extension StartStore {
         """
     }
 
-    /// Leases the next shard. Its members are the next members of the audiences that get these pushes.
+    /// Leases the next shard. Its members are the next members of the audiences that get its pushes.
     ///
+    /// - Parameter variants: those of all audiences that are not over.
     /// - Returns: `nil`: nobody gets a push now.
     private static func send(
-        _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
+        _ empty: StartShard, among variants: [String], of run: StartRun, _ claim: ShardClaim,
+        on connection: PostgresConnection
     ) async throws -> StartShard? {
-        var run = run
+        var (run, shard) = (run, empty)
         try await enlistNext(&run, claim, on: connection)
         // Broadcasts are locked in a fixed order, so that no two transactions deadlock.
-        let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
-            .sorted { $0.uuidString < $1.uuidString }
+        let contents = Set(shard.pushes.compactMap(\.content)).sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
             // The broadcast whose content a push would show has just been withdrawn. The run is due again after
             // `StartStanding.patience`.
             try await connection.query(rest(run, until: later(than: claim.at)))
             return nil
         }
-        if run.resume(pushes) { try await connection.query(resume(run, now: claim.at)) }
-        try await restart(&run, pushes, claim, on: connection)
-        var shard = run.shard(pushes)
-        shard.members = try await nextMembers(of: &run, pushes, shard, claim, on: connection)
+        // An audience that followers wait for can start now, or no longer exists.
+        if !run.passedOver.isSubset(of: Set(variants).subtracting(shard.pushes.map(\.variant))) {
+            run.passedOver = []
+            try await connection.query(resume(run, now: claim.at))
+        }
+        try await restart(&run, shard, claim, on: connection)
+        shard.members = try await nextMembers(of: &run, shard, among: variants, claim, on: connection)
         guard shard.members.isEmpty else {
-            let sent = Set(shard.members.map(\.push))
-            let shown = Set(pushes.places.lazy.filter { $0.push.map(sent.contains) ?? false }.compactMap(\.content))
+            let shown = Set(shard.members.map(\.form.push)).map { shard.pushes[$0].content }
             try await connection.pipeline(
                 [lease(run, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
             return shard
@@ -131,30 +147,24 @@ extension StartStore {
     /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// Sets the starts of the last shard to `unknown`. The replica that sent their pushes has died, so nobody knows
-    /// whether these installations got a start.
-    private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
+    /// Ends a lease whose replica has no shard of it. If that replica has died, the starts of the last shard become
+    /// `unknown`, because nobody knows whether these installations got a start.
+    ///
+    /// - Parameter isUnsent: the starts become pending again, because the answer to the commit that leased the shard
+    ///   never reached this replica, so nothing was sent to them.
+    private static func endLease(of run: StartRun, isUnsent: Bool, now: Date) -> PostgresQuery {
         """
         with lost as (
-            update starts set state = 'unknown', reason = 'the replica that waited for the answer died'
+            update starts set state = case when \(isUnsent) then 'pending' else 'unknown' end::start_state,
+                due_at = case when \(isUnsent) then \(now)::timestamptz end,
+                reason = case when not \(isUnsent) then 'the replica that waited for the answer died' end
             where run = \(run.id) and state = 'sending' returning 1
-        ), counted as (select count(*) as n from lost)
+        ), counted as (select count(*) as n from lost where not \(isUnsent))
         update start_runs set leased_by = null, leased_until = null,
             started_at = case when n > 0 then coalesce(started_at, \(now)) else started_at end,
             rate_from = case when n > 0 then coalesce(rate_from, \(now)) else rate_from end,
             rate_answered = rate_answered + case when rate_until is null then n else 0 end
         from counted where id = \(run.id)
-        """
-    }
-
-    /// Makes the starts of the last shard pending again. The answer to the commit that leased the shard never reached
-    /// this replica, so nothing was sent to them.
-    private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
-        """
-        with unsent as (
-            update starts set state = 'pending', due_at = \(now) where run = \(run.id) and state = 'sending'
-        )
-        update start_runs set leased_by = null, leased_until = null where id = \(run.id)
         """
     }
 
@@ -211,5 +221,36 @@ extension StartStore {
             leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)
         where r.id = \(run.id)
         """
+    }
+}
+
+extension StartStore {
+    /// Ends a run that was closed. When its event is over, stores the counts of followers without a start as they are
+    /// now, because the set of followers changes later. Until then the run is looked at once a minute: reports count who
+    /// came too late. If the run was opened again meanwhile, only its lease is ended.
+    func end(_ run: Int, replica: UUID, now: Date) async throws {
+        let counted = try await reports.transaction { connection -> Contract.IneligibleCounts? in
+            try await connection.query("set transaction isolation level repeatable read")
+            let rows = try await connection.query(
+                """
+                select r.app, e.topics, r.attributes_type, e.ended_at is null and e.cancelled_at is null as is_open
+                from start_runs r join events e on e.key = r.event_key where r.id = \(run)
+                """)
+            guard let row = rows.first, try !row.decode(Bool.self, "is_open") else { return nil }
+            return try await Self.missing(
+                run: run, app: try row.decode("app"), topics: try row.decode("topics"),
+                attributesType: try row.decode("attributes_type"), on: connection)
+        }
+        try await dispatch.query(
+            """
+            update start_runs set leased_by = null, leased_until = null,
+                due_at = case when closed_at is null then due_at
+                    when \(counted == nil) then \(Self.nextLook(until: .distantFuture, now: now)) end,
+                too_old = case when closed_at is not null then \(counted?.system) end,
+                disabled = case when closed_at is not null then \(counted?.disabled) end,
+                without_token = case when closed_at is not null then \(counted?.noToken) end,
+                too_late = case when closed_at is not null then \(counted?.tooLate) end
+            where id = \(run) and leased_by = \(replica)
+            """)
     }
 }

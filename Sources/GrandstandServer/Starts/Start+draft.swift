@@ -39,12 +39,10 @@ extension Contract.Start {
     ) throws(Problem) -> [Contract.AudienceSelector]? {
         guard let selectors = try [AudienceSelector](drafts) else { return nil }
         var chosen: [AudienceSelector] = []
-        for (place, selector) in selectors.enumerated() {
-            if !audiences.contains(where: { selector.matches($0.id) }) {
-                faults.add("/start/audiences/\(place)", selector.objection(among: audiences.map(\.id)))
-            }
-            if !chosen.contains(selector) { chosen.append(selector) }
+        for fault in selectors.faults(among: audiences.map(\.id), at: "/start/audiences") {
+            faults.add(fault.pointer, fault.detail)
         }
+        for selector in selectors where !chosen.contains(selector) { chosen.append(selector) }
         return chosen.map(Contract.AudienceSelector.init)
     }
 }

@@ -23,19 +23,15 @@ extension StartStore {
     /// The maximum number of activities that one turn of a run looks at.
     private static let page = 2_000
 
-    /// Makes the starts of the next activities that listen to a replaced channel pending, as if they had not been sent. If a push started an activity, the app may not have reported the activity's channel. Such an activity
-    /// counts as listening to the replaced channel if it was first reported before the new channel was made. An
-    /// activity with an update token does not count, because messages reach it by its token.
+    /// Makes the starts of the next activities that listen to a replaced channel pending, as if they had not been sent.
+    /// If a push started an activity, the app may not have reported the activity's channel. Such an activity counts as
+    /// listening to the replaced channel if it was first reported before the new channel was made. An activity with an
+    /// update token does not count, because messages reach it by its token.
     static func restart(
-        _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: ShardClaim, on connection: PostgresConnection
+        _ run: inout StartRun, _ shard: StartShard, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws {
         guard let after = run.restartAfter else { return }
-        var channels: [(variant: String, id: String, madeAt: Date)] = []
-        for place in pushes.places {
-            guard let push = place.push, let id = pushes.pushes[push].channelID, let madeAt = place.channelMadeAt
-            else { continue }
-            channels.append((place.variant, id, madeAt))
-        }
+        let channels = shard.pushes.filter { $0.channelID != nil }
         let rows = try await connection.query(
             """
             with page as (
@@ -43,9 +39,10 @@ extension StartStore {
                     and id > \(after) order by id limit \(page)
             )
             select a.id, a.installation, a.app = \(run.app) and a.state in ('active', 'stale') and a.update_token is null
-                and a.attributes_type = \(pushes.pushes[0].payload.attributesType)
+                and a.attributes_type = \(shard.attributesType)
                 and exists (
-                    select from unnest(\(channels.map(\.variant)), \(channels.map(\.id)), \(channels.map(\.madeAt)))
+                    select from unnest(\(channels.map(\.variant)), \(channels.map(\.channelID)),
+                            \(channels.map(\.channelMadeAt)))
                         as c(variant, channel_id, made_at)
                     where c.variant = a.variant
                         and coalesce(a.channel_id <> c.channel_id, a.first_reported_at < c.made_at))

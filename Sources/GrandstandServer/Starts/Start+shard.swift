@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The members of the next shard.
@@ -16,28 +17,57 @@ extension StartStore {
     /// The starts are locked first, and another statement reads the installations. If an installation registers between
     /// the two, the registration waits for this transaction, and then adds the installation again.
     static func nextMembers(
-        of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: ShardClaim,
+        of run: inout StartRun, _ shard: StartShard, among variants: [String], _ claim: ShardClaim,
         on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
         try await connection.query(inherit(run.id))
         let size = claim.size(of: shard.address.bundleID)
-        var chosen = Chosen(pushes)
-        for _ in 0..<rounds where chosen.members.count < size {
-            let limit = size - chosen.members.count
+        let choice = VariantChoice(variants.map { $0.isEmpty ? nil : $0 })
+        var members: [StartShard.Member] = []
+        for _ in 0..<rounds where members.count < size {
+            let limit = size - members.count
             let due = try await connection.query(
                 """
                 select installation, attempts from starts
                 where run = \(run.id) and state = 'pending' and due_at <= \(claim.at)
                 order by due_at, installation limit \(limit) for no key update skip locked
                 """)
-            let before = chosen.members.count
-            for row in try await connection.query(candidates(due, of: run, shard)) { try chosen.add(row) }
-            try await connection.pipeline(
-                chosen.statements(for: run.id, due.map { try $0.decode("installation") }, from: before, at: claim.at))
+            let installations: [Int] = try due.map { try $0.decode("installation") }
+            var (sending, waiting): ([Int], [Int]) = ([], [])
+            for row in try await connection.query(candidates(due, of: run, shard)) {
+                let installation: Int = try row.decode("installation")
+                let locale: String? = try row.decode("locale")
+                guard let token = DeviceToken(bytes: try row.decode("token")) else { continue }
+                // The audience that the follower is started on.
+                let variant = variants[choice.index(named: try row.decode("variant"), locale: locale) ?? 0]
+                guard let push = shard.pushes.firstIndex(where: { $0.variant == variant }) else {
+                    // The audience has no push yet, for example because its channel is not active.
+                    run.passedOver.insert(variant)
+                    waiting.append(installation)
+                    continue
+                }
+                let system = SystemVersion(number: try row.decode("system_version"))
+                sending.append(installation)
+                members.append(
+                    StartShard.Member(
+                        installation: installation, token: token,
+                        form: .init(push: push, hasInput: system >= .firstWithChannels, locale: locale),
+                        attempts: try row.decode("attempts")))
+            }
+            try await connection.pipeline([
+                """
+                update starts set state = 'sending', due_at = null, former = null, token = null, at = \(claim.at)
+                where \(locked(sending, of: run.id))
+                """,
+                "update starts set due_at = null where \(locked(waiting, of: run.id))",
+                """
+                delete from starts
+                where \(locked(Set(installations).subtracting(sending).subtracting(waiting).sorted(), of: run.id))
+                """,
+            ])
             guard due.count == limit else { break }
         }
-        run.passedOver.formUnion(chosen.passedOver)
-        return chosen.members
+        return members
     }
 
     /// Gives the next followers their rows, in order of their installations. The query reads one index range for each
@@ -95,7 +125,7 @@ extension StartStore {
 
     /// Whether the start `s` may be sent, or sent again.
     static let mayChange: PostgresQuery =
-        "(s.state = 'pending' or s.state = 'rejected' and s.reason = any(\(StartResult.tokenReasons)))"
+        "(s.state = 'pending' or s.state = 'rejected' and s.reason = any(\(tokenReasons)))"
 
     /// The condition that a start is one of these. The transaction must have locked them. They are looked up one by one:
     /// with outdated statistics, a plan for `installation = any(…)` would read the whole run.
@@ -105,69 +135,6 @@ extension StartStore {
             select k.ctid from unnest(\(installations)) n(id)
             cross join lateral (select ctid from starts where run = \(run) and installation = n.id offset 0) k))
         """
-    }
-
-    private struct Chosen {
-        /// The data by which a follower's audience is chosen.
-        private struct Preference: Hashable {
-            let variant: String?
-            let locale: String?
-        }
-
-        private let pushes: StartAudiences.Pushes
-        private(set) var members: [StartShard.Member] = []
-        /// Variants of followers that could get a start, but whose audience has no push yet, for example because its
-        /// channel is not active.
-        private(set) var passedOver: Set<String> = []
-        /// Followers whose variants are in `passedOver`, since the last `statements`.
-        private var waiting: [Int] = []
-        private var places: [Preference: Int] = [:]
-
-        init(_ pushes: StartAudiences.Pushes) { self.pushes = pushes }
-
-        /// The audience that a follower is started on. It is the same for equal preferences.
-        private mutating func place(_ preference: Preference) -> StartAudiences.Pushes.Place {
-            guard pushes.places.count > 1 else { return pushes.places[0] }
-            let known =
-                places[preference] ?? pushes.choice.index(named: preference.variant, locale: preference.locale) ?? 0
-            places[preference] = known
-            return pushes.places[known]
-        }
-
-        /// Chooses what happens to the installation in a row of `candidates`.
-        mutating func add(_ row: PostgresRow) throws {
-            let installation: Int = try row.decode("installation")
-            let locale: String? = try row.decode("locale")
-            let place = place(Preference(variant: try row.decode("variant"), locale: locale))
-            guard let token = DeviceToken(bytes: try row.decode("token")) else { return }
-            guard let push = place.push else {
-                passedOver.insert(place.variant)
-                return waiting.append(installation)
-            }
-            members.append(
-                StartShard.Member(
-                    installation: installation, token: token, push: push,
-                    form: StartForm(SystemVersion(number: try row.decode("system_version")), place.delivery),
-                    locale: locale, attempts: try row.decode("attempts")))
-        }
-
-        /// Records the choices about these starts: the members from this index on are being sent, and starts that are
-        /// neither sent nor wait are deleted.
-        mutating func statements(for run: Int, _ due: [Int], from first: Int, at now: Date) -> [PostgresQuery] {
-            let (sending, waiting) = (members[first...].map(\.installation), waiting)
-            self.waiting = []
-            return [
-                """
-                update starts set state = 'sending', due_at = null, former = null, token = null, at = \(now)
-                where \(StartStore.locked(sending, of: run))
-                """,
-                "update starts set due_at = null where \(StartStore.locked(waiting, of: run))",
-                """
-                delete from starts
-                where \(StartStore.locked(Set(due).subtracting(sending).subtracting(waiting).sorted(), of: run))
-                """,
-            ]
-        }
     }
 
     /// An installation that took over a token counts as started if the token's former holder got the start, or may have
@@ -194,7 +161,7 @@ extension StartStore {
         select f.installation, f.attempts, i.system_version, i.locale, i.variant, t.token
         from unnest(\(try due.map { try $0.decode(Int.self, "installation") }),
             \(try due.map { try $0.decode(Int.self, "attempts") })) with ordinality as f(installation, attempts, place)
-        \(canStart("f.installation", "\(shard.pushes[0].payload.attributesType)"))
+        \(canStart("f.installation", "\(shard.attributesType)"))
         where exists (select from follows where installation = f.installation and topic = any(\(run.topics)))
         order by f.place
         """

@@ -15,12 +15,13 @@ struct StartStore: ShardStore {
     let dispatch: Database
     /// The connections for queries that count followers.
     let reports: Database
-    let answers = SharedFlight<StartQuestion, Contract.StartReport>()
+    let answers: Batch<(question: StartQuestion, now: Date), Result<Contract.StartReport, Problem>>
 
     init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
         self.database = database
         self.dispatch = dispatch ?? database
         self.reports = reports ?? database
+        answers = Self.answers(self.reports.forLongWork)
     }
 
     func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {

@@ -9,26 +9,21 @@ internal import Postgres
 struct StartStanding {
     let audience: Audience.ID
     let topics: [String]
-    let delivery: Audience.Delivery
-    /// The declared start, if it includes this audience; `nil`: the audience has no start.
+    /// The declared start, if it includes this audience, and the time in which it is sent; `nil`: the audience has no
+    /// start.
     let declaration: Contract.Start?
+    let window: StartWindow?
+    let isStopped: Bool
+    private let isEventOver: Bool
     /// The defaults of the event's messages and of its start.
     private let defaults: Contract.EventDefaults
-    private(set) var isStopped: Bool
-    private var askedAt: Date?
-    private let startsAt: Date?
-    private let endsAt: Date?
-    private let lastMessageAt: Date?
-    private let isEventOver: Bool
-    private let channelID: String?
-    /// When the row of the audience's channel was inserted; `nil`: there is no active channel.
-    let channelMadeAt: Date?
+    private let delivery: Audience.Delivery
+    /// Apple's ID of the audience's active channel, and when its row was inserted.
+    private let channel: (id: String?, madeAt: Date?)
     /// Whether the audience's channel cannot be created, because the app has no channel left in its limit or at Apple.
     private let lacksRoom: Bool
     private let newest: NewestContent?
     private let lastTimestamp: Int
-    /// The broadcast whose content the start's pushes show; `nil`: the pushes show the declared content.
-    var content: UUID? { newest?.broadcast }
 
     /// The next step.
     enum Turn {
@@ -43,19 +38,8 @@ struct StartStanding {
     /// Seconds after which a start that waits for its channel or for a content is looked at again.
     static let patience: TimeInterval = 1
 
-    var window: StartWindow? {
-        declaration.flatMap {
-            StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt, lastMessageAt: lastMessageAt)
-        }
-    }
-
-    /// The state as if somebody had asked for the start by hand.
-    func asked(at now: Date) -> StartStanding {
-        var asked = self
-        asked.askedAt = askedAt ?? now
-        asked.isStopped = false
-        return asked
-    }
+    /// The audience's variant as the column has it: empty for an audience without a variant.
+    var variant: String { AudienceColumns.text(audience.variant) }
 
     /// Whether no more starts are sent, unless somebody resumes the start, moves its times or reopens the event.
     func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
@@ -64,33 +48,34 @@ struct StartStanding {
         guard !isOver(at: now), let declaration, let window else { return .close }
         guard window.from <= now else { return .wait(until: window.from, nil) }
         let later = now.addingTimeInterval(Self.patience)
-        let channel: String?
+        var channelID: String?
         switch delivery {
-        case .tokens: channel = nil
+        case .tokens: break
         case .channel, .unknown:
-            guard let channelID else { return .wait(until: later, lacksRoom ? .room : .channel) }
-            channel = channelID
+            guard let id = channel.id else { return .wait(until: later, lacksRoom ? .room : .channel) }
+            channelID = id
         }
         guard
-            let payload = StartPayload(
-                declaration, newest: newest, filledBy: defaults, at: now, until: window.end(at: now))
+            var payload = declaration.payload(
+                newest: newest, filledBy: defaults, at: now, until: window.end(at: now))
         else {
             return .wait(until: later, .content)
         }
+        payload.listen(to: channelID)
         // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
         // the second before now, or the content's own timestamp if that is higher. A push with the declared content
         // gets two seconds before now. If a token joins a crowd, `CrowdNews` sends it the newest content. Because of
         // the lower timestamp, this content replaces the declared content even in the same second.
-        let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
+        let justNow = now.epoch - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         // If the push is too long, the start waits, because a newer content may be shorter.
-        guard
-            payload.fits(
-                declaration.localAlerts.values, timestamp: timestamp, input: channel.map { .channel($0) } ?? .token)
-        else { return .wait(until: later, .contentTooLong) }
+        guard payload.size(declaration.localAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
+            return .wait(until: later, .contentTooLong)
+        }
         return .send(
             StartShard.Push(
-                payload: payload, channelID: channel, timestamp: timestamp,
+                variant: variant, payload: payload, channelID: channelID, channelMadeAt: channel.madeAt,
+                content: newest?.broadcast, timestamp: timestamp,
                 expiration: window.expiration(of: declaration, at: now)))
     }
 
@@ -108,36 +93,34 @@ struct StartStanding {
             as lacks_room,
         coalesce(u.delivery, 'channel') as delivery, c.channel_id,
         c.created_at as channel_made_at,
-        coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
+        coalesce(greatest(l.last_timestamp, l.tokens_timestamp), 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
         b.stale_date as newest_stale_date, b.relevance_score
         """
 
     /// The lane `l` with the audience's newest content, the broadcast `b` that has this content, and the channel `c`.
     static let joins: PostgresQuery = """
-        left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
+        left join lateral (select * from lanes where id = u.lane offset 0) l on true
         left join lateral (
             select channel_id, created_at from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
         \(LookupStore.refusal)
         """
 
-    init(_ row: PostgresRow) throws {
-        audience = Audience.ID(
-            bundleID: try row.word("start_bundle_id"), environment: try row.word("start_environment"),
-            variant: try row.variant("start_variant"))
+    /// - Parameter now: reads the state as if somebody asked for the start by hand at this time; `nil`: the state as it
+    ///   is.
+    init(_ row: PostgresRow, askedAt now: Date? = nil) throws {
+        audience = try AudienceColumns.id(row, as: "start_")
         topics = try row.decode("topics")
         defaults = try row.eventDefaults()
         delivery = try row.word("delivery")
-        declaration = try row.decode(Bool.self, "is_declared") ? row.startDeclaration() : nil
-        isStopped = try row.decode("is_stopped")
-        askedAt = try row.decode("asked_at")
-        startsAt = try row.decode("starts_at")
-        endsAt = try row.decode("ends_at")
-        lastMessageAt = try row.decode("last_message_at")
+        let isDeclared: Bool = try row.decode("is_declared")
+        declaration = isDeclared ? try row.startDeclaration() : nil
+        window = isDeclared ? try row.startWindow(askedAt: now) : nil
+        let isStopped: Bool = try row.decode("is_stopped")
+        self.isStopped = isStopped && now == nil
         isEventOver = try row.decode("is_over")
-        channelID = try row.decode("channel_id")
-        channelMadeAt = try row.decode("channel_made_at")
+        channel = (try row.decode("channel_id"), try row.decode("channel_made_at"))
         lacksRoom = try row.decode("lacks_room")
         lastTimestamp = try row.decode("last_timestamp")
         newest = try row.decode(PostgresJSON?.self, "newest_content").map {
@@ -146,5 +129,39 @@ struct StartStanding {
                 staleDate: try row.decode("newest_stale_date"),
                 relevanceScore: try row.decode(PostgresJSON?.self, "relevance_score")?.bytes)
         }
+    }
+}
+
+/// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
+/// follower is started on one of the audiences that are not over (`VariantChoice`).
+extension [StartStanding] {
+    /// The audiences that are not over, each with its next step.
+    func open(at now: Date) -> [(standing: StartStanding, turn: StartStanding.Turn)] {
+        compactMap { standing in
+            let turn = standing.turn(at: now)
+            if case .close = turn { return nil }
+            return (standing, turn)
+        }
+    }
+
+    /// - Parameters:
+    ///   - isSending: whether pushes are under way.
+    ///   - isLeft: whether a follower without a start may still get one.
+    ///   - variants: the variants of the followers that may still get a start; empty: any variant.
+    func state(
+        at now: Date, isSending: Bool, isLeft: Bool, of variants: [String]
+    ) -> (state: Contract.StartState, waitingFor: Contract.StartWait?) {
+        if self[0].isStopped { return (.stopped, nil) }
+        let open = open(at: now)
+        guard let first = open.first?.standing else { return (.done, nil) }
+        if isSending { return (.running, nil) }
+        guard let window = first.window, window.from <= now else { return (.scheduled, nil) }
+        guard isLeft else { return (.done, nil) }
+        var reasons: [Contract.StartWait] = []
+        for (standing, turn) in open where variants.isEmpty || variants.contains(standing.variant) {
+            guard case .wait(_, let reason?) = turn else { return (.running, nil) }
+            reasons.append(reason)
+        }
+        return reasons.first.map { (.waiting, $0) } ?? (.running, nil)
     }
 }

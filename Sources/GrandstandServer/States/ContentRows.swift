@@ -7,7 +7,7 @@ internal import Synchronization
 enum ContentRows {
     /// A broadcast on which later messages of its lanes depend.
     struct Known {
-        let content: BroadcastContent
+        let content: BroadcastRequest
         let acceptedAt: Date
         /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
         let rule: Int?
@@ -15,7 +15,7 @@ enum ContentRows {
         var lost: Set<Int> = []
     }
 
-    /// The content types of lanes. Contains only the audiences' own lanes, not the lanes of their crowds.
+    /// The content types of lanes.
     struct Types: Sendable {
         var byLane: [Int: ContentType] = [:]
         /// The names of content types that lanes' audiences have but their apps do not have.
@@ -36,14 +36,19 @@ enum ContentRows {
         """
     }
 
-    /// The content types of the apps of lanes, the oldest first. Without a content type in the table, no lane is read.
+    /// For lanes of audiences and of channels without an event: the version of the content type, and the name that the
+    /// audience or its event declares. `ContentTypeCache` reads the rows.
     ///
     /// - Parameter lanes: an expression of `bigint[]`.
-    static func ofApps(_ lanes: PostgresQuery) -> PostgresQuery {
+    static func types(of lanes: PostgresQuery) -> PostgresQuery {
         """
-        select bundle_id, attributes_type, version from content_types
-        where bundle_id = any(array(select distinct bundle_id from lanes where id = any(\(lanes))))
-        order by created_at, attributes_type
+        select l.id as lane, n.name, t.version
+        from lanes l
+        left join lateral (select lane, event_key, content from audiences where lane = l.id offset 0) u on true
+        left join lateral (
+            select coalesce(u.content, (select content from events where key = u.event_key)) as name offset 0) n on true
+        left join lateral (\(type(of: "l.bundle_id", named: "n.name")) offset 0) t on true
+        where l.id = any(\(lanes)) and coalesce(n.name, t.attributes_type) is not null
         """
     }
 
@@ -54,6 +59,7 @@ enum ContentRows {
         select id, \(BroadcastRows.content), accepted_at, state_rule, array(
             select d.lane from deliveries d
             where d.broadcast_id = broadcasts.id and d.lane = any(\(lanes))
+                and (d.tokens is null) = (select \(AudienceColumns.wantsChannel("l")) from lanes l where id = d.lane)
                 -- Without an attempt, the message was too long for tokens, and would be again.
                 and (d.state = 'expired' or d.state = 'rejected' and d.attempts > 0)) as lost
         from broadcasts where id = any(array(
@@ -83,32 +89,17 @@ final class ContentTypeCache: Sendable {
     /// The most types that are kept. Beyond that all are forgotten.
     private static let capacity = 500
 
-    /// The content types of lanes, chosen as `ContentRows.type` chooses.
-    ///
-    /// - Parameters:
-    ///   - lanes: A crowd's lane gets no content type, because a crowd has the type of its audience's own lane.
-    ///   - named: the names of content types that audiences or their events declare, by the audiences' lanes.
-    ///   - rows: the rows that the statement `ContentRows.ofApps` returned.
-    func types(
-        of lanes: [Lane], named: [Int: String], _ rows: PostgresRows, on connection: PostgresConnection
-    ) async throws -> ContentRows.Types {
-        var declared: [BundleID: [(name: String, version: Int)]] = [:]
+    /// - Parameter rows: the rows that the statement `ContentRows.types` returned.
+    func types(_ rows: PostgresRows, on connection: PostgresConnection) async throws -> ContentRows.Types {
+        var (found, versions) = (ContentRows.Types(), [Int: Int]())
         for row in rows {
-            declared[try row.word("bundle_id"), default: []].append(
-                (name: try row.decode("attributes_type"), version: try row.decode("version")))
+            let lane: Int = try row.decode("lane")
+            versions[lane] = try row.decode("version")
+            if versions[lane] == nil { found.missing[lane] = try row.decode("name") }
         }
-        var found = ContentRows.Types()
-        guard !declared.isEmpty || !named.isEmpty else { return found }
-        var chosen: [Int: Int] = [:]
-        for lane in lanes where !lane.kind.isCrowd {
-            let ofApp = declared[lane.audience.bundleID] ?? []
-            let name = named[lane.id]
-            chosen[lane.id] = ofApp.first { name == nil || $0.name == name }?.version
-            if let name, chosen[lane.id] == nil { found.missing[lane.id] = name }
-        }
-        guard !chosen.isEmpty else { return found }
-        let known = try await known(Set(chosen.values), on: connection)
-        found.byLane = chosen.compactMapValues { known[$0] }
+        guard !versions.isEmpty else { return found }
+        let known = try await known(Set(versions.values), on: connection)
+        found.byLane = versions.compactMapValues { known[$0] }
         return found
     }
 

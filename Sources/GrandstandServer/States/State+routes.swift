@@ -10,16 +10,20 @@ extension API {
         [
             Route(.putState) { request, context in
                 let key = try context.eventKey()
-                let report = try StateReport(body: try await request.json())
-                guard let broadcast = try await tell(report, of: key, context.caller) else {
+                let report = try Contract.StateDraft.read(try await request.json())
+                let told = try await stores.outbox.tell(Intake(key, report, context.caller, at: now()))
+                guard let broadcast = told else {
                     return .json(Contract.UnchangedState(outcome: .unchanged))
                 }
                 return .json(broadcast, status: .accepted)
             },
             Route(.previewState) { request, context in
                 let key = try context.eventKey()
-                let report = try StateReport(body: try await request.json())
-                return .json(try await preview(report, of: key, context.caller).state)
+                let report = try Contract.StateDraft.read(try await request.json())
+                guard let preview = try await preview(Intake(key, report, context.caller, at: now())).state else {
+                    throw Problem.unansweredBroadcast
+                }
+                return .json(preview)
             },
         ]
     }

@@ -8,7 +8,7 @@ extension WebhookStore {
     /// Queues a message of the topic `webhook.test` for this webhook only. The webhook may be disabled.
     ///
     /// - Throws: the errors of `webhook`.
-    func test(_ id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
+    func test(_ id: UUID, _ caller: APIKey) async throws -> Contract.WebhookDelivery {
         _ = try await webhook(id, caller)
         let now = now()
         let data = RawJSON(writing: Contract.WebhookTest(webhook: id.words, by: caller.actor.text))
@@ -33,7 +33,7 @@ extension WebhookStore {
     /// - Throws: the errors of `webhook`.
     func deliveries(
         of id: UUID, state: Contract.WebhookDeliveryState? = nil, topic: Contract.WebhookMessageType? = nil,
-        _ page: PageRequest, _ caller: Caller
+        _ page: PageRequest, _ caller: APIKey
     ) async throws -> Contract.Page<Contract.WebhookDelivery> {
         _ = try await webhook(id, caller)
         let part = try TimePage(page, by: "d.created_at", "d.id", newestFirst: true)
@@ -52,7 +52,7 @@ extension WebhookStore {
     /// One delivery with its body, byte for byte as it was signed, and all attempts, the oldest first.
     ///
     /// - Throws: the errors of `webhook`; `webhook-delivery-not-found`.
-    func delivery(_ id: UUID, of webhook: UUID, _ caller: Caller) async throws -> Contract.WebhookDeliveryLog {
+    func delivery(_ id: UUID, of webhook: UUID, _ caller: APIKey) async throws -> Contract.WebhookDeliveryLog {
         _ = try await self.webhook(webhook, caller)
         let rows = try await database.query(
             """
@@ -67,7 +67,7 @@ extension WebhookStore {
     /// message that is under way keeps its lease, because its outcome is recorded soon.
     ///
     /// - Throws: the errors of `delivery`.
-    func replay(_ id: UUID, of webhook: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
+    func replay(_ id: UUID, of webhook: UUID, _ caller: APIKey) async throws -> Contract.WebhookDelivery {
         _ = try await self.webhook(webhook, caller)
         let now = now()
         return try await database.transaction { connection in

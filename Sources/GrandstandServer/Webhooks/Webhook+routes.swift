@@ -74,11 +74,11 @@ extension WebhookStore {
     ///
     /// - Returns: the draft with its apps in `bundleIds`, and with a value for `enabled`.
     /// - Throws: `invalid-request`, `forbidden`.
-    func draft(_ body: JSONValue, _ caller: Caller) throws(Problem) -> Contract.WebhookDraft {
+    func draft(_ body: JSONValue, _ caller: APIKey) throws(Problem) -> Contract.WebhookDraft {
         guard caller.reach.eventKeyPrefix == nil else {
             throw Problem(
                 .forbidden,
-                "The key \(caller.key.name) is bound to a prefix of event keys, and webhooks are told of all events "
+                "The key \(caller.name) is bound to a prefix of event keys, and webhooks are told of all events "
                     + "of an app. Ask an administrator to declare the webhook.")
         }
         var reach = AppReach.all
@@ -96,10 +96,10 @@ extension WebhookStore {
         draft.bundleId = nil
         draft.bundleIds = reach.apps?.map(\.rawValue)
         draft.enabled = draft.enabled ?? true
-        for topic in draft.topics where !caller.key.hears(topic) {
+        for topic in draft.topics where !caller.hears(topic) {
             let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(
-                .forbidden, "The key \(caller.key.name) needs the scope \(scopes) to hear of \(topic.rawValue).")
+                .forbidden, "The key \(caller.name) needs the scope \(scopes) to hear of \(topic.rawValue).")
         }
         return draft
     }

@@ -4,8 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Webhooks as their owners declare them, in the table `webhooks`, and the log of posted messages. `WebhookQueue` has the
-/// messages that are to be posted.
+/// Webhooks as their owners declare them, in the table `webhooks`, and their messages (`+log`, `+queue`).
 ///
 /// A caller sees the webhooks whose topics and apps its key may access. Each write checks this in its transaction, too.
 struct WebhookStore: Sendable {
@@ -21,7 +20,7 @@ struct WebhookStore: Sendable {
     ///
     /// - Throws: `unauthenticated` or `forbidden` if the key was revoked meanwhile, or may no longer access the draft's
     ///   apps; `invalid-request` for an unknown app, or an address that may not be called; `webhook-limit`.
-    func create(_ draft: Contract.WebhookDraft, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+    func create(_ draft: Contract.WebhookDraft, _ caller: APIKey) async throws -> Contract.IssuedWebhook {
         try await requireAddress(draft.url)
         let (secret, now) = (WebhookSecret.random(), now())
         return try await database.transaction { connection in
@@ -32,7 +31,7 @@ struct WebhookStore: Sendable {
                 """
                 insert into webhooks (id, url, description, topics, apps, declared_by, state, secret, created_at, updated_at)
                 values (gen_random_uuid(), \(draft.url), \(draft.description), \(Self.topics(draft)),
-                    \(ReachColumns.value(reach)), \(caller.key.id), \(Self.state(draft)), \(secret.rawValue), \(now),
+                    \(ReachColumns.value(reach)), \(caller.id), \(Self.state(draft)), \(secret.rawValue), \(now),
                     \(now))
                 returning \(Self.columns)
                 """
@@ -50,7 +49,7 @@ struct WebhookStore: Sendable {
     /// - Throws: the errors of `webhook` and `create`; `webhook-limit` for an app that already has too many webhooks;
     ///   `version-mismatch`.
     func replace(
-        _ id: UUID, with draft: Contract.WebhookDraft, if condition: WriteCondition, _ caller: Caller
+        _ id: UUID, with draft: Contract.WebhookDraft, if condition: WriteCondition, _ caller: APIKey
     ) async throws -> Versioned<Contract.Webhook> {
         if try await webhook(id, caller).value.url != draft.url { try await requireAddress(draft.url) }
         let now = now()
@@ -71,7 +70,7 @@ struct WebhookStore: Sendable {
                 update webhooks set declared_by = case
                         when (url, topics, apps) is distinct from (\(draft.url), \(Self.topics(draft)),
                             \(ReachColumns.value(reach))::text[])
-                        then \(caller.key.id)::uuid else declared_by end,
+                        then \(caller.id)::uuid else declared_by end,
                     url = \(draft.url), description = \(draft.description), topics = \(Self.topics(draft)),
                     apps = \(ReachColumns.value(reach)), reason = case when \(isEnabled) then null else reason end,
                     failing_since = case when \(isEnabled) and state = 'disabled' then null else failing_since end,
@@ -93,7 +92,7 @@ struct WebhookStore: Sendable {
     /// Deletes the webhook and its log.
     ///
     /// - Throws: the errors of `webhook`.
-    func delete(_ id: UUID, _ caller: Caller) async throws {
+    func delete(_ id: UUID, _ caller: APIKey) async throws {
         _ = try await change(id, caller, .webhookDeleted, "delete from webhooks")
     }
 
@@ -101,7 +100,7 @@ struct WebhookStore: Sendable {
     /// old secret.
     ///
     /// - Throws: the errors of `webhook`.
-    func rotateSecret(of id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+    func rotateSecret(of id: UUID, overlap: Int?, _ caller: APIKey) async throws -> Contract.IssuedWebhook {
         let (secret, now) = (WebhookSecret.random(), now())
         let webhook = try await change(
             id, caller, .webhookRotated,
@@ -114,7 +113,7 @@ struct WebhookStore: Sendable {
 
     /// Changes or deletes the webhook, and logs it.
     private func change(
-        _ id: UUID, _ caller: Caller, _ action: Contract.AuditAction, _ statement: PostgresQuery
+        _ id: UUID, _ caller: APIKey, _ action: Contract.AuditAction, _ statement: PostgresQuery
     ) async throws -> Contract.Webhook {
         _ = try await webhook(id, caller)
         return try await database.transaction { connection in
@@ -144,14 +143,14 @@ struct WebhookStore: Sendable {
 
     /// - Throws: `webhook-not-found`, also if the key may not access all apps of the webhook; `forbidden` if the key
     ///   may not read all topics of the webhook.
-    func webhook(_ id: UUID, _ caller: Caller) async throws -> Versioned<Contract.Webhook> {
+    func webhook(_ id: UUID, _ caller: APIKey) async throws -> Versioned<Contract.Webhook> {
         let row = try await database.query("select \(Self.columns) from webhooks where id = \(id)").first
         guard let webhook = try row?.read(Versioned<Contract.Webhook>.self), caller.reach.covers(webhook.value.reach)
         else {
             throw Problem.webhookNotFound(id)
         }
-        guard webhook.value.topics.allSatisfy(caller.key.hears) else {
-            throw Problem(.forbidden, "The key \(caller.key.name) lacks a scope for some topics of this webhook.")
+        guard webhook.value.topics.allSatisfy(caller.hears) else {
+            throw Problem(.forbidden, "The key \(caller.name) lacks a scope for some topics of this webhook.")
         }
         return webhook
     }
@@ -160,7 +159,7 @@ struct WebhookStore: Sendable {
     ///
     /// - Parameter key: returns only the webhooks that this key declared; `nil`: no restriction.
     func list(
-        _ page: PageRequest, declaredBy key: UUID? = nil, _ caller: Caller
+        _ page: PageRequest, declaredBy key: UUID? = nil, _ caller: APIKey
     ) async throws -> Contract.Page<Contract.Webhook> {
         let part = try TimePage(page, by: "created_at", "id")
         let rows = try await database.query(
@@ -173,12 +172,12 @@ struct WebhookStore: Sendable {
     }
 
     /// The condition that a row of `webhooks` is this webhook, and that the caller may see it.
-    static func `is`(_ id: UUID, _ caller: Caller) -> PostgresQuery { "id = \(id) and \(are(caller))" }
+    static func `is`(_ id: UUID, _ caller: APIKey) -> PostgresQuery { "id = \(id) and \(are(caller))" }
 
     /// The condition that the caller may see a row of `webhooks`.
-    private static func are(_ caller: Caller) -> PostgresQuery {
+    private static func are(_ caller: APIKey) -> PostgresQuery {
         """
-        topics <@ \(Contract.WebhookTopic.allCases.filter(caller.key.hears).map(\.rawValue))::text[]::webhook_topic[]
+        topics <@ \(Contract.WebhookTopic.allCases.filter(caller.hears).map(\.rawValue))::text[]::webhook_topic[]
             and \(ReachColumns.isWithin(caller.reach, of: "webhooks"))
         """
     }
@@ -189,10 +188,10 @@ struct WebhookStore: Sendable {
     ///
     /// - Throws: `unauthenticated`; `forbidden` for a key that may not access the apps now.
     private static func admit(
-        _ caller: Caller, declaring reach: AppReach, on connection: PostgresConnection
+        _ caller: APIKey, declaring reach: AppReach, on connection: PostgresConnection
     ) async throws {
         let rows = try await connection.query(
-            "select apps from api_keys where id = \(caller.key.id) and revoked_at is null for share")
+            "select apps from api_keys where id = \(caller.id) and revoked_at is null for share")
         guard let own = try rows.first.map(ReachColumns.read) else {
             throw Problem(.unauthenticated, "This key was revoked. Use another key.")
         }

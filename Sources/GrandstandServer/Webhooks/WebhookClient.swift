@@ -1,3 +1,5 @@
+internal import CCurl
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -70,4 +72,41 @@ struct WebhookClient: WebhookGateway {
 /// The client cannot be created.
 struct WebhookClientError: Error, Equatable, CustomStringConvertible {
     let description: String
+}
+
+/// The three headers of Standard Webhooks. With these headers, a receiver checks that a message comes from this server,
+/// is unchanged and is recent.
+enum WebhookSignature {
+    /// - Parameter secrets: each signs the message. While a secret is being replaced, there are two secrets.
+    static func headers(
+        id: String, at date: Date, body: [UInt8], secrets: [WebhookSecret]
+    ) -> [(name: String, value: String)] {
+        let timestamp = String(Int(date.timeIntervalSince1970))
+        let content = Array("\(id).\(timestamp).".utf8) + body
+        let signatures = secrets.map { "v1,\(Data(SHA256.hmac(content, key: $0.bytes)).base64EncodedString())" }
+        return [
+            ("webhook-id", id), ("webhook-timestamp", timestamp),
+            ("webhook-signature", signatures.joined(separator: " ")),
+        ]
+    }
+}
+
+/// PEM certificates that TLS trusts.
+enum Authorities {
+    /// The certificates of the system and of the file `path` in one PEM text, because libcurl takes only one list.
+    ///
+    /// - Throws: `WebhookClientError` if the file contains no certificates.
+    static func withSystems(_ path: String) throws -> [UInt8] {
+        guard let own = try? Data(contentsOf: URL(filePath: path)),
+            String(decoding: own, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
+        else { throw WebhookClientError(description: "\(path) contains no usable PEM certificates") }
+        return systems + [UInt8(ascii: "\n")] + own
+    }
+
+    private static var systems: [UInt8] {
+        guard let handle = curl_easy_init() else { return [] }
+        defer { curl_easy_cleanup(handle) }
+        guard let path = ccurl_authorities_file(handle) else { return [] }
+        return (try? Data(contentsOf: URL(filePath: String(cString: path)))).map { Array($0) } ?? []
+    }
 }

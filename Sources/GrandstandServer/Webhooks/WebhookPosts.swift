@@ -7,9 +7,9 @@ internal import Synchronization
 
 /// Claims messages for webhooks, posts them and records the verdicts. Receivers may be slow, gone or hostile.
 struct WebhookPosts {
-    let queue: WebhookQueue
+    let webhooks: WebhookStore
     let gateway: any WebhookGateway
-    let signals: WakeSignals
+    let signals: WakeUps
     /// Seconds until another replica takes the messages of a replica that died.
     let lease: TimeInterval
     /// How long a stop waits for posts in progress. The other messages are given back, and their attempts do not count.
@@ -28,9 +28,9 @@ struct WebhookPosts {
             failure: "messages for webhooks could not be claimed", logger: logger, now: now,
             .init(
                 mayClaim: mayClaim, claim: { free, _ in try await claim(free) }, perform: post,
-                giveUp: { message in { try await queue.release(message.id, replica: replica, now: now()) } },
+                giveUp: { message in { try await webhooks.release(message.id, replica: replica, now: now()) } },
                 extend: { messages in
-                    try await queue.extendLeases(
+                    try await webhooks.extendLeases(
                         of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(lease))
                 }))
         await loop.run(wakenBy: signals.wakes(.webhooks))
@@ -38,12 +38,12 @@ struct WebhookPosts {
 
     private func claim(_ limit: Int) async throws -> Round<ClaimedWebhook> {
         let at = now()
-        let claimed = try await queue.claim(
+        let claimed = try await webhooks.claim(
             limit, by: replica, at: at, until: at.addingTimeInterval(lease), avoiding: receivers.silent(at: at))
         for message in claimed { receivers.begin(message.webhook) }
         // A due message that was not claimed belongs to a webhook or app whose places are all taken, or to a receiver
         // that does not answer. When a post ends, the loop is woken, so no earlier wake-up is needed for these messages.
-        return try await .claimed(claimed) { try await queue.nextDue().flatMap { $0 > now() ? $0 : nil } }
+        return try await .claimed(claimed) { try await webhooks.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 
     private func post(_ message: ClaimedWebhook) async -> WorkLoop<ClaimedWebhook>.Settling {
@@ -57,7 +57,7 @@ struct WebhookPosts {
             milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)), status: verdict.status,
             reason: verdict.reason)
         return {
-            try await queue.settle(message, verdict, attempt, replica: replica, now: now())
+            try await webhooks.settle(message, verdict, attempt, replica: replica, now: now())
             if verdict.state != .queued { counting(.posted(isDelivered: verdict.state == .delivered)) }
         }
     }

@@ -172,7 +172,6 @@ struct PostgresHistory: Sendable {
             let lanes: [Int] = try await connection.query(
                 """
                 select lane from audiences where event_key = any(\(keys))
-                union select id from lanes where crowd_event = any(\(keys))
                 """
             ).map { try $0.decode("lane") }
             try await connection.pipeline([
@@ -194,10 +193,8 @@ struct PostgresHistory: Sendable {
                 and (c.state <> 'deleted' or c.changed_at >= \(cutoff)) limit 1) is null
             and (select true from broadcasts b where b.event_key = e.key
                 and (b.scheduled or b.accepted_at >= \(cutoff)) limit 1) is null
-            and (select true from (
-                    select lane from audiences where event_key = e.key
-                    union all select id from lanes where crowd_event = e.key offset 0) u
-                cross join lateral \(ChannelStore.pending(lane: "u.lane")) d limit 1) is null
+            and (select true from (select lane from audiences where event_key = e.key offset 0) u
+                cross join lateral \(ChannelStore.unsettled(lane: "u.lane")) d limit 1) is null
             and (select true from start_runs r where r.event_key = e.key and r.closed_at is null limit 1) is null
         order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
         for update skip locked
@@ -260,9 +257,9 @@ struct PostgresHistory: Sendable {
             return try await Self.remove(
                 """
                 select l.id from lanes l
-                where l.closed_at < \(cutoff) and l.channel is null and l.kind = 'channel'
+                where l.closed_at < \(cutoff) and l.channel is null
                     and (select true from audiences u where u.lane = l.id) is null
-                    and \(ChannelStore.pending(lane: "l.id")) is null
+                    and \(ChannelStore.unsettled(lane: "l.id")) is null
                 order by l.closed_at limit \(limit) for update skip locked
                 """, then: { (lanes: [Int]) in [Self.unowned("l.id = any(\(lanes))")] }, limit, on: connection)
         }
@@ -271,7 +268,7 @@ struct PostgresHistory: Sendable {
     /// Deletes those lanes that no longer belong to an audience or a channel.
     private static func unowned(_ condition: PostgresQuery) -> PostgresQuery {
         """
-        delete from lanes l where \(condition) and l.channel is null and l.kind = 'channel'
+        delete from lanes l where \(condition) and l.channel is null
             and not exists (select from audiences u where u.lane = l.id)
         """
     }
@@ -292,7 +289,7 @@ struct PostgresHistory: Sendable {
             })
     }
 
-    /// Removes audiences, and the deliveries on their lanes and on the lanes of their events' crowds.
+    /// Removes audiences, and the deliveries on their lanes.
     @Sendable private static func removeAudiences(
         on connection: PostgresConnection, of app: RetentionRule.App, _ limit: Int
     ) async throws -> Int {
@@ -303,16 +300,13 @@ struct PostgresHistory: Sendable {
             """)
         guard !rows.isEmpty else { return 0 }
         let keys: [String] = try rows.map { try $0.decode("event_key") }
-        let crowds: [Int] = try await connection.query(
-            "select id as lane from lanes where crowd_event = any(\(keys)) and crowd_app = any(\(app.ids))"
-        ).map { try $0.decode("lane") }
         let lanes: [Int] = try rows.map { try $0.decode("lane") }
         let sent = try await connection.query(
             """
             delete from deliveries where id = any(array(
                 select d.id from (select id from broadcasts where event_key = any(\(keys)) offset 0) b
                 cross join lateral (select id, lane from deliveries where broadcast_id = b.id offset 0) d
-                where d.lane = any(\(lanes + crowds)) limit \(limit)))
+                where d.lane = any(\(lanes)) limit \(limit)))
             """
         ).affectedRows
         guard sent < limit else { return sent }

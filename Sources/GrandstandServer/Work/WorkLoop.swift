@@ -280,11 +280,13 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
 extension WorkLoop {
     /// A loop whose `perform` also records the result.
+    ///
+    /// - Parameter perform: without it, the rounds do all the work themselves.
     convenience init(
         _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true },
         claim: @escaping @Sendable (_ free: Int) async throws -> Round<Work>,
-        perform: @escaping @Sendable (Work) async -> Void
+        perform: @escaping @Sendable (Work) async -> Void = { _ in }
     ) {
         self.init(
             settings, failure: failure, logger: logger, now: now,
@@ -294,17 +296,5 @@ extension WorkLoop {
                     await perform($0)
                     return nil
                 }))
-    }
-}
-
-extension WorkLoop where Work == Never {
-    /// A loop whose rounds do all the work themselves.
-    convenience init(
-        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
-        round: @escaping @Sendable () async throws -> Round<Never>
-    ) {
-        self.init(
-            settings, failure: failure, logger: logger, now: now,
-            Steps(claim: { _, _ in try await round() }))
     }
 }

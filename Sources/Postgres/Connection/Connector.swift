@@ -2,14 +2,6 @@ internal import CLibPQ
 private import Dispatch
 internal import Logging
 
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
-
 /// Opens connections. Each attempt has its own thread, for two reasons: resolving names blocks, and only libpq's
 /// blocking call tries the next host when a host does not answer. Queries never wait for an attempt to connect.
 struct Connector: Sendable {
@@ -75,8 +67,8 @@ struct Connector: Sendable {
         // If a keyword occurs twice, the last one counts. `dbname` may be a whole connection string (URI or keywords),
         // which may set its own timeout.
         let parameters = parameters
-        return withCStrings(parameters.map(\.keyword)) { keywords in
-            withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
+        return withCStrings(parameters.map(\.keyword)[...]) { keywords in
+            withCStrings(parameters.map(\.value)[...]) { values in PQconnectdbParams(keywords, values, 1) }
         }.map { PostgresConnection($0, configuration, generation: generation, logger: logger) }
     }
 
@@ -114,12 +106,11 @@ struct Connector: Sendable {
     ]
 }
 
-/// Calls `body` with a NULL-terminated array of C strings.
+/// Calls `body` with these C strings, preceded by `pointers`, as an array that ends with NULL.
 private func withCStrings<Result>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result?
-) -> Result? {
-    let copies = strings.map { strdup($0) }
-    defer { copies.forEach { free($0) } }
-    let pointers = copies.map { $0.map { UnsafePointer($0) } } + [nil]
-    return pointers.withUnsafeBufferPointer { buffer in buffer.baseAddress.flatMap(body) }
+    _ strings: ArraySlice<String>, after pointers: [UnsafePointer<CChar>?] = [],
+    _ body: ([UnsafePointer<CChar>?]) -> Result
+) -> Result {
+    guard let first = strings.first else { return body(pointers + [nil]) }
+    return first.withCString { withCStrings(strings.dropFirst(), after: pointers + [$0], body) }
 }

@@ -2,14 +2,6 @@ internal import CLibPQ
 internal import Logging
 internal import Synchronization
 
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
-
 /// A connection for one task at a time. `PostgresPool.withConnection` lends it. It owns one `PGconn`, which only the
 /// task that uses the connection passes to libpq (`exclusively`).
 package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
@@ -29,8 +21,6 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         var isSpoiled = false
         /// Whether the server refused a write.
         var refusedToWrite = false
-        /// When the present task began to wait for the connection; `nil` after the connection's first use by this task.
-        var askedAt: ContinuousClock.Instant?
     }
 
     private struct Statement: Hashable {
@@ -79,28 +69,14 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     }
 
     private func isOn(_ parameter: String) -> Bool {
-        PQparameterStatus(pointer, parameter).map { strcmp($0, "on") == 0 } ?? false
+        PQparameterStatus(pointer, parameter).map { String(cString: $0) == "on" } ?? false
     }
 
     /// Runs one query within the time that is left of the task's `PostgresTimeLimit`, or within `queryTimeout` if the
     /// task has none.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
-        try await run([query])[0]
-    }
-
-    /// Runs one query. After the deadline it is cancelled on the server.
-    @discardableResult
-    package func query(_ query: PostgresQuery, deadline: Duration?) async throws -> PostgresRows {
-        try await run([query], timeout: deadline)[0]
-    }
-
-    /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one transaction.
-    ///
-    /// - Throws: the first error. Later queries are not executed.
-    @discardableResult
-    package func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
-        try await run(queries)
+        try await pipeline([query])[0]
     }
 
     /// Runs several statements separated by semicolons, without parameters (migrations).
@@ -133,9 +109,6 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         return poll(&entry, 1, 0) != 0
     }
 
-    /// Records that the connection is lent to a task that has waited since `asked`.
-    func lend(since asked: ContinuousClock.Instant) { state.withLock { $0.askedAt = asked } }
-
     /// Makes the next query begin a transaction.
     func beginWithNext() { state.withLock { $0.beginsNext = true } }
 
@@ -150,12 +123,13 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     /// Whether an error in the transaction was ignored. COMMIT would then roll back and still report success.
     var hasFailedTransaction: Bool { PQtransactionStatus(pointer) == PQTRANS_INERROR }
 
-    /// Runs queries.
+    /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one transaction.
     ///
     /// - Parameter isCancellable: `false`: the queries are run even if the task is cancelled.
+    /// - Throws: the first error. Later queries are not executed.
     @discardableResult
-    func run(
-        _ queries: [PostgresQuery], timeout: Duration? = nil, isCancellable: Bool = true
+    package func pipeline(
+        _ queries: [PostgresQuery], isCancellable: Bool = true
     ) async throws(PostgresError) -> [PostgresRows] {
         guard !queries.isEmpty else { return [] }
         return try await exclusively { () async throws(PostgresError) in
@@ -165,7 +139,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             guard !state.withLock(\.isSpoiled) else {
                 throw PostgresError(.connectionLost, "the connection was given up after an earlier query")
             }
-            let limits = limits(timeout)
+            let limits = limits
             let begins = takeBegin()
             do throws(PostgresError) {
                 let results = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
@@ -181,21 +155,9 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
 
     // MARK: On the wire
 
-    /// The limit for a silent server counts from the time when the task began to wait for the connection.
-    private func limits(_ timeout: Duration?) -> QueryExecution.Limits {
-        let now = ContinuousClock.now
-        let asked = state.withLock { state in
-            defer { state.askedAt = nil }
-            return state.askedAt
-        }
-        let timeLimit = configuration.health.timeLimit(PostgresTimeLimit.current)
-        guard let timeLimit else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
-        // If the task waited long for the connection, it still gets one short attempt.
-        return QueryExecution.Limits(
-            end: now + min(timeLimit.rest, timeout ?? timeLimit.rest), silence: timeLimit.silence,
-            firstSilence: max(
-                (asked ?? now) + timeLimit.silence, now + min(timeLimit.silence, PostgresHealth.probe)),
-            drain: .milliseconds(500))
+    private var limits: QueryExecution.Limits {
+        guard let own = PostgresTimeLimit.current else { return .init(end: .now + configuration.queryTimeout) }
+        return .init(end: .now + own.rest, silence: own.silence, drain: .milliseconds(500))
     }
 
     /// Allows one task at a time. A second one is a mistake of the caller and gets an error.
@@ -386,28 +348,17 @@ extension PostgresQuery {
     fileprivate func withValues<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
     ) -> Result {
-        let count = bindings.count
-        guard count > 0 else { return body(nil, nil, nil) }
-        let total = bindings.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
         // One byte more, so that even an empty value has an address. libpq reads a value without an address as NULL.
-        return withUnsafeTemporaryAllocation(byteCount: total + 1, alignment: 1) { buffer in
-            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
-                withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2) { numbers in
-                    var offset = 0
-                    for (index, binding) in bindings.enumerated() {
-                        numbers[index] = Int32(binding.bytes?.count ?? 0)
-                        numbers[count + index] = 1
-                        values[index] = nil
-                        guard let bytes = binding.bytes else { continue }
-                        let place = UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<offset + bytes.count + 1])
-                        place.copyBytes(from: bytes)
-                        values[index] = place.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
-                        offset += bytes.count
-                    }
-                    let formats = numbers.baseAddress.map { UnsafePointer($0 + count) }
-                    return body(UnsafePointer(values.baseAddress), UnsafePointer(numbers.baseAddress), formats)
-                }
+        let all = bindings.reduce(into: [UInt8]()) { $0 += $1.bytes ?? [] } + [0]
+        return all.withUnsafeBytes { all in
+            var offset = 0
+            let values = bindings.map { binding -> UnsafePointer<CChar>? in
+                guard let bytes = binding.bytes else { return nil }
+                defer { offset += bytes.count }
+                return all.baseAddress.map { ($0 + offset).assumingMemoryBound(to: CChar.self) }
             }
+            let lengths = bindings.map { Int32($0.bytes?.count ?? 0) }
+            return body(values, lengths, [Int32](repeating: 1, count: bindings.count))
         }
     }
 }

@@ -10,9 +10,7 @@ struct QueryExecution {
     private let connection: PostgresConnection
     private let health: PostgresHealth
     private let limits: Limits
-    /// The value that `health.mark` had when `deadline` was set. The mark changes with every answer of the server to
-    /// any query.
-    private var mark: Int64
+    /// When to look again whether the query goes on.
     private var deadline: ContinuousClock.Instant
     private var isCancellable: Bool
     /// Why the server was asked to cancel.
@@ -27,10 +25,8 @@ struct QueryExecution {
     /// The limits of waiting for an answer.
     struct Limits {
         var end: ContinuousClock.Instant
-        /// The longest time without any answer of the server to any query; `nil`: no limit.
+        /// The longest time without any answer of the server to anybody; `nil`: no limit.
         var silence: Duration?
-        /// When `silence` is checked for the first time; `nil`: only `end` limits the wait for the first answer.
-        var firstSilence: ContinuousClock.Instant?
         /// How long a cancelled query may take to end before its connection is given up.
         var drain = Duration.seconds(5)
     }
@@ -42,8 +38,7 @@ struct QueryExecution {
         self.health = health
         self.limits = limits
         self.isCancellable = isCancellable
-        mark = health.mark
-        deadline = min(limits.end, limits.firstSilence ?? limits.end)
+        deadline = min(limits.end, .now + PostgresHealth.interval)
     }
 
     /// Checks what a function of libpq returned that sends or begins something.
@@ -58,7 +53,7 @@ struct QueryExecution {
         while PQisBusy(connection.pointer) == 1 {
             let unsent = PQflush(connection.pointer)
             guard unsent >= 0 else { throw lost() }
-            try await wait(unsent == 0 ? .read : [.read, .write])
+            try await wait(orWritten: unsent > 0)
             guard PQconsumeInput(connection.pointer) == 1 else { throw lost() }
         }
         if !connection.isBroken { health.answered() }
@@ -83,23 +78,18 @@ struct QueryExecution {
 
     func lost() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
 
-    private mutating func wait(_ interest: SocketLoop.Interest) async throws(PostgresError) {
+    private mutating func wait(orWritten: Bool) async throws(PostgresError) {
         let outcome = await SocketLoop.of(connection.socket).wait(
-            for: interest, on: connection.socket, until: deadline, isCancellable: isCancellable)
+            for: connection.socket, orWritten: orWritten, until: deadline, isCancellable: isCancellable)
         switch outcome {
         case .ready: return
         case .timedOut:
             if interruption == nil {
-                if let silence = limits.silence {
-                    let silenceEnd = min(limits.end, health.answeredAt + silence)
-                    if silenceEnd > .now {
-                        // Other queries get answers, so this one may take longer.
-                        mark = health.mark
-                        deadline = silenceEnd
-                        return
-                    }
+                health.noAnswerYet()
+                guard limits.end <= .now || health.isSilent(for: limits.silence) else {
+                    deadline = min(limits.end, .now + PostgresHealth.interval)
+                    return
                 }
-                health.failed(since: mark)
             }
             try interrupt(PostgresError(.timedOut, "the query's time was up; it was cancelled"))
         case .cancelled: try interrupt(PostgresError(.cancelled, "the task was cancelled, and the query with it"))
@@ -115,7 +105,9 @@ struct QueryExecution {
         } else {
             interruption = reason
             isCancellable = false
-            drainEnd = now + (health.isAway && limits.silence != nil ? .zero : limits.drain)
+            // A server that is silent for so long does not even answer the cancellation.
+            let isHopeless = limits.silence != nil && health.isSilent(for: .seconds(2))
+            drainEnd = now + (isHopeless ? .zero : limits.drain)
         }
         deadline = min(drainEnd, now + Self.cancelInterval)
         guard let cancel = PQgetCancel(connection.pointer) else { throw reason }

@@ -1,19 +1,10 @@
 private import Dispatch
 internal import Synchronization
 
-/// A thread that waits for the sockets of connections with epoll or kqueue. A socket is armed for one event at a time.
-/// There are two such threads, each with its own sockets: while one resumes callers, the other continues.
-///
-/// The task that uses a connection arms the connection's socket from the task's own thread, without waking the loop.
-/// The loop is also a task executor: a task that prefers the loop is resumed on the loop's thread, which saves waking
-/// another thread for each answer.
-final class SocketLoop: TaskExecutor {
-    struct Interest: OptionSet, Sendable {
-        let rawValue: UInt8
-        static let read = Interest(rawValue: 1)
-        static let write = Interest(rawValue: 2)
-    }
-
+/// A thread that waits for the sockets of connections with epoll or kqueue. A socket is armed for one event at a time, by
+/// the task that uses the connection, without waking the thread. There are two such threads, each with its own sockets:
+/// while one resumes callers, the other continues.
+final class SocketLoop: Sendable {
     enum Outcome: Sendable, Equatable {
         case ready
         case timedOut
@@ -25,12 +16,6 @@ final class SocketLoop: TaskExecutor {
         let deadline: ContinuousClock.Instant
     }
 
-    private struct Jobs {
-        var queue: [UnownedJob] = []
-        /// Whether the loop waits in the kernel, so that it must be woken for a job.
-        var loopSleeps = false
-    }
-
     /// The loops of the process. They are never freed.
     private static let loops = [SocketLoop(), SocketLoop()]
 
@@ -38,9 +23,9 @@ final class SocketLoop: TaskExecutor {
     static func of(_ socket: Int32) -> SocketLoop { loops[Int(max(0, socket)) % loops.count] }
 
     private let waiters = Mutex<[Int32: Waiter]>([:])
-    private let jobs = Mutex(Jobs())
     private let poller = Poller()
-    /// The milliseconds between two checks of deadlines. Deadlines are seconds long, so this is exact enough.
+    /// The milliseconds between two checks of deadlines. Deadlines are a quarter of a second or more, so this is exact
+    /// enough.
     private static let tick = 25
 
     private init() {
@@ -50,17 +35,7 @@ final class SocketLoop: TaskExecutor {
     private func run() -> Never {
         var nextTick = ContinuousClock.now
         while true {
-            let sleeps = jobs.withLock { jobs in
-                jobs.loopSleeps = jobs.queue.isEmpty
-                return jobs.loopSleeps
-            }
-            poller.wait(milliseconds: sleeps ? Self.tick : 0) { report($0, .ready) }
-            let batch = jobs.withLock { jobs in
-                jobs.loopSleeps = false
-                defer { jobs.queue.removeAll(keepingCapacity: true) }
-                return jobs.queue
-            }
-            for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
+            poller.wait(milliseconds: Self.tick) { report($0, .ready) }
             let now = ContinuousClock.now
             guard now >= nextTick else { continue }
             nextTick = now + .milliseconds(Self.tick)
@@ -73,28 +48,16 @@ final class SocketLoop: TaskExecutor {
         }
     }
 
-    // MARK: Tasks
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let wakes = jobs.withLock { jobs in
-            jobs.queue.append(job)
-            defer { jobs.loopSleeps = false }
-            return jobs.loopSleeps
-        }
-        if wakes { poller.wake() }
-    }
-
-    // MARK: Sockets
-
-    /// Waits until the socket is ready, the deadline has passed or, if `isCancellable`, the task is cancelled.
+    /// Waits until the socket can be read, the deadline has passed or, if `isCancellable`, the task is cancelled.
+    ///
+    /// - Parameter orWritten: whether the wait also ends when the socket can be written.
     func wait(
-        for interest: Interest, on socket: Int32, until deadline: ContinuousClock.Instant, isCancellable: Bool
+        for socket: Int32, orWritten: Bool = false, until deadline: ContinuousClock.Instant, isCancellable: Bool = true
     ) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiters.withLock { $0[socket] = Waiter(continuation: continuation, deadline: deadline) }
-                poller.arm(socket, interest)
+                poller.arm(socket, orWritten: orWritten)
                 // The task may have been cancelled after the handler was installed and before the waiter was.
                 if isCancellable, Task.isCancelled { report(socket, .cancelled) }
             }

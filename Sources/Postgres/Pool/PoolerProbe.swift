@@ -10,8 +10,8 @@ extension PostgresPool {
     ///
     /// - Throws: `PostgresError` if no connection can be opened.
     package func sharesSessions() async throws -> Bool {
-        // Waits for a server that is still starting, as the first query of a command does.
-        try await withConnection(within: configuration.acquireTimeout) { _ in }
+        // Waits for a server that is still starting.
+        try await withConnection { _ in }
         let first = try await connector.connect()
         do {
             // Without a pooler, libpq knows the ID of the connection's server process, and no session is shared.
@@ -47,9 +47,9 @@ extension PostgresPool {
     }
 
     private static func mark(of connection: PostgresConnection) async throws -> String? {
-        try await connection.query(
-            "select current_setting('grandstand.session', true) as mark", deadline: .seconds(2))[0]
-            .decode(String?.self, "mark")
+        try await PostgresTimeLimit.$current.withValue(.request(.seconds(2))) {
+            try await connection.query("select current_setting('grandstand.session', true) as mark")
+        }[0].decode(String?.self, "mark")
     }
 }
 

@@ -21,9 +21,6 @@ extension PostgresPool {
         }
     }
 
-    /// How long the server may take for an answer before the connection is replaced.
-    private static let patience = Duration.seconds(5)
-
     private func listen(on channels: [String], _ yield: @Sendable (PostgresNotification) -> Void) async {
         let names: Logger.Metadata = ["channels": "\(channels.joined(separator: ", "))"]
         var backoff = Backoff()
@@ -33,8 +30,7 @@ extension PostgresPool {
                 let connection = try await connector.connect(generation: generation)
                 for channel in channels {
                     let quoted = channel.replacing("\"", with: "\"\"")
-                    try await connection.query(
-                        PostgresQuery(unsafeSQL: "listen \"\(quoted)\""), deadline: Self.patience)
+                    try await connection.query(PostgresQuery(unsafeSQL: "listen \"\(quoted)\""))
                 }
                 yield(.listening)
                 backoff = Backoff()
@@ -68,15 +64,13 @@ extension PostgresPool {
                 yield(received)
             }
             let outcome = await SocketLoop.of(connection.socket).wait(
-                for: .read, on: connection.socket,
-                until: ContinuousClock.now + configuration.listenerHeartbeat,
-                isCancellable: true)
+                for: connection.socket, until: .now + configuration.listenerHeartbeat)
             switch outcome {
             case .cancelled: return
             case .timedOut:
                 // The loop now checks whether the pool was closed. The query finds out whether the server has
                 // disappeared or no longer accepts writes.
-                try await connection.query("select 1", deadline: Self.patience)
+                try await connection.query("select 1")
                 if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
             case .ready:
                 guard PQconsumeInput(pointer) == 1 else {

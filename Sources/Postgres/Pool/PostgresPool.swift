@@ -14,25 +14,36 @@ package final class PostgresPool: PostgresQuerying {
         /// The most recently used connection is the last one.
         var idle: [PostgresConnection] = []
         var lent = 0
+        /// How many of the lent connections each share has.
+        var shares: [PostgresShare: Int] = [:]
         /// The attempts to open a connection, which go on even if the callers that began them have left.
         var opening = 0
         /// The failed attempts that will be repeated after a pause.
         var pausing = 0
         /// The callers that wait for a connection, in the order of their calls.
-        var waiters: [(id: Int, waiter: Waiter)] = []
+        var waiters: [(id: Int, share: PostgresShare?, waiter: Waiter)] = []
         var numbers = 0
         var isClosed = false
         /// Grows each time the pool leaves its server because the server no longer accepts writes. Connections of
         /// earlier generations are not lent again.
         var generation = 0
-        /// When the last open connection was lost; `nil`: there was none.
-        var lostAt: ContinuousClock.Instant?
 
         var isOpen: Bool { !idle.isEmpty || lent > 0 }
 
         /// Takes the waiter with this number out of the line.
         mutating func remove(_ id: Int) -> Waiter? {
             waiters.firstIndex { $0.id == id }.map { waiters.remove(at: $0).waiter }
+        }
+
+        /// Whether a caller of this share may have another connection.
+        func admits(_ share: PostgresShare?, _ maximumShared: Int) -> Bool {
+            guard let share else { return true }
+            return shares[share, default: 0] < share.most && shares.values.reduce(0, +) < maximumShared
+        }
+
+        mutating func count(_ share: PostgresShare?, _ change: Int) {
+            lent += change
+            if let share { shares[share, default: 0] += change }
         }
     }
 
@@ -52,36 +63,18 @@ package final class PostgresPool: PostgresQuerying {
     /// Lends a connection to `body`, which must not keep it. After `body`, the connection goes back to the pool or is
     /// closed.
     ///
-    /// - Parameter timeLimit: how long to wait for a database that accepts no connections, instead of `reachTimeout`.
+    /// - Parameter share: the share that the caller belongs to; `nil`: none, so there is no ceiling.
     /// - Throws: the errors of `body`; `connectionFailed` or `poolExhausted` if there is no connection in time
-    ///   (`reachTimeout`, `acquireTimeout`); `poolClosed`; `cancelled`.
+    ///   (`acquireTimeout`, `PostgresTimeLimit`); `poolClosed`; `cancelled`.
     package func withConnection<Value: Sendable>(
-        within timeLimit: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        of share: PostgresShare? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         let asked = ContinuousClock.now
-        let mark = configuration.health.mark
-        let connection: PostgresConnection
-        do throws(PostgresError) {
-            connection = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
-                try await acquire(within: timeLimit ?? configuration.reachTimeout, since: asked)
-            }
-        } catch {
-            if error.kind == .connectionFailed || error.kind == .poolExhausted {
-                configuration.health.failed(since: mark)
-            }
-            throw error
-        }
-        connection.lend(since: asked)
+        let connection = try await PostgresTimeLimit.counting { try await acquire(share, since: asked) }
         configuration.onWait?(asked.duration(to: .now))
-        do {
-            let value = try await body(connection)
-            release(connection)
-            return value
-        } catch {
-            release(connection)
-            throw error
-        }
+        defer { release(connection, share) }
+        return try await body(connection)
     }
 
     /// Runs `body` in a transaction, which is committed when `body` returns and rolled back when it throws. BEGIN is
@@ -100,10 +93,11 @@ package final class PostgresPool: PostgresQuerying {
     ///   - value: makes the transaction's result from the result of `body` and the results of the last statements.
     ///     `value` runs after the COMMIT, so the transaction stays committed even if `value` throws.
     package func transaction<Work: Sendable, Value: Sendable>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Work,
+        of share: PostgresShare? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConnection) async throws -> Work,
         closing: (Work) -> [PostgresQuery], _ value: (Work, [PostgresRows]) throws -> Value
     ) async throws -> Value {
-        try await withConnection { connection in
+        try await withConnection(of: share) { connection in
             connection.beginWithNext()
             let work: Work
             let rows: [PostgresRows]
@@ -115,10 +109,10 @@ package final class PostgresPool: PostgresQuerying {
                 let last = closing(work)
                 rows =
                     last.isEmpty && connection.takeBegin()
-                    ? [] : try await connection.run(last + ["commit"], isCancellable: false)
+                    ? [] : try await connection.pipeline(last + ["commit"], isCancellable: false)
             } catch {
                 // If the rollback fails, the connection is closed, and the server rolls back.
-                if !connection.takeBegin() { _ = try? await connection.run(["rollback"], isCancellable: false) }
+                if !connection.takeBegin() { _ = try? await connection.pipeline(["rollback"], isCancellable: false) }
                 throw error
             }
             return try value(work, rows)
@@ -133,16 +127,13 @@ package final class PostgresPool: PostgresQuerying {
             defer { (state.idle, state.waiters) = ([], []) }
             return (state.waiters, state.idle)
         }
-        for (_, waiter) in waiters { waiter.resume(returning: .failure(Self.closed)) }
+        for (_, _, waiter) in waiters { waiter.resume(returning: .failure(Self.closed)) }
         let deadline = ContinuousClock.now + .seconds(5)
         while state.withLock({ $0.lent > 0 }), ContinuousClock.now < deadline {
             // The sleep is in a separate task, because a sleep in a cancelled task returns at once.
             await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
         }
     }
-
-    /// The longest time that a caller waits.
-    package var timeLimit: Duration { configuration.acquireTimeout }
 
     /// The numbers of idle connections, and of those that are lent or being opened.
     package var connections: (idle: Int, busy: Int) {
@@ -169,22 +160,23 @@ package final class PostgresPool: PostgresQuerying {
     // MARK: Lending
 
     private func acquire(
-        within timeLimit: Duration, since asked: ContinuousClock.Instant
+        _ share: PostgresShare?, since asked: ContinuousClock.Instant
     ) async throws(PostgresError) -> PostgresConnection {
-        let own = configuration.health.timeLimit(PostgresTimeLimit.current)
-        if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw unreached }
+        let own = PostgresTimeLimit.current
+        if configuration.health.isSilent(for: own?.silence) { throw unreached }
         while let connection = state.withLock({ state -> PostgresConnection? in
-            guard let connection = state.idle.popLast() else { return nil }
-            state.lent += 1
+            guard state.admits(share, configuration.maximumShared), let connection = state.idle.popLast() else {
+                return nil
+            }
+            state.count(share, 1)
             return connection
         }) {
             // If the server closed the connection while it was idle, take another one instead of an error.
             if !connection.hasUnexpectedInput { return connection }
-            discard()
+            discard(share)
         }
 
-        let longest = min(configuration.acquireTimeout, own?.rest ?? configuration.acquireTimeout)
-        let reached = asked + min(timeLimit, longest, own?.silence ?? timeLimit)
+        let end = asked + (own?.rest ?? configuration.acquireTimeout)
         let id = state.withLock { state in
             state.numbers += 1
             return state.numbers
@@ -192,10 +184,8 @@ package final class PostgresPool: PostgresQuerying {
         var timer: Task<Void, any Error>?
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                wait(id, continuation)
-                timer = Task {
-                    try await self.giveUp(id, reached: reached, end: asked + longest, isLimited: own != nil)
-                }
+                wait(id, share, continuation)
+                timer = Task { try await self.giveUp(id, at: end, silence: own?.silence) }
                 // The task may have been cancelled before the caller began to wait.
                 if Task.isCancelled { giveUp(id, Self.cancelled) }
             }
@@ -208,12 +198,13 @@ package final class PostgresPool: PostgresQuerying {
 
     /// Puts a caller at the end of the line, and opens a connection if the pool may have another one. The caller gets
     /// the connection that is free first.
-    private func wait(_ id: Int, _ waiter: Waiter) {
+    private func wait(_ id: Int, _ share: PostgresShare?, _ waiter: Waiter) {
         let (isClosed, opens, free) = state.withLock { state -> (Bool, Bool, PostgresConnection?) in
             guard !state.isClosed else { return (true, false, nil) }
             // An attempt that pauses keeps its place only for a caller that still waits.
             let places = state.lent + state.opening + min(state.pausing, state.waiters.count)
-            state.waiters.append((id, waiter))
+            state.waiters.append((id, share, waiter))
+            guard state.admits(share, configuration.maximumShared) else { return (false, false, nil) }
             // A connection may have become idle since the caller found none.
             if let free = state.idle.popLast() {
                 state.lent += 1
@@ -228,30 +219,19 @@ package final class PostgresPool: PostgresQuerying {
         if let free { free.hasUnexpectedInput ? discard() : release(free) }
     }
 
-    /// Lets a caller that waits give up when its time is over: at `end`, or from `reached` on while the pool has no
-    /// open connection.
-    private func giveUp(
-        _ id: Int, reached: ContinuousClock.Instant, end: ContinuousClock.Instant, isLimited: Bool
-    ) async throws {
-        var look = reached
-        while look < end {
-            try await Task.sleep(until: look, clock: .continuous)
-            let lastTry = isLimited && configuration.health.isAway ? PostgresHealth.probe : Self.lastTry
-            let isUnreached = state.withLock { !$0.isOpen && ($0.lostAt.map { $0 + lastTry <= .now } ?? true) }
-            if isUnreached { return giveUp(id, unreached) }
-            look = .now + .milliseconds(250)
+    /// Lets a caller that waits give up at `end`, or earlier if the database answers nobody for `silence`.
+    private func giveUp(_ id: Int, at end: ContinuousClock.Instant, silence: Duration?) async throws {
+        while .now < end, !configuration.health.isSilent(for: silence) {
+            try await Task.sleep(until: min(end, .now + PostgresHealth.interval), clock: .continuous)
+            configuration.health.noAnswerYet()
         }
-        try await Task.sleep(until: end, clock: .continuous)
-        giveUp(id, state.withLock(\.isOpen) ? Self.exhausted : unreached)
+        let isBusy = state.withLock(\.isOpen) && !configuration.health.isSilent(for: silence)
+        giveUp(id, isBusy ? Self.exhausted : unreached)
     }
 
     private func giveUp(_ id: Int, _ error: PostgresError) {
         state.withLock { $0.remove(id) }?.resume(returning: .failure(error))
     }
-
-    /// The time to open a connection after the last one was lost, for callers whose time to reach the database has
-    /// passed meanwhile. While the database is known to answer nobody, `PostgresHealth.probe` is used in place of this.
-    private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
     private static let closed = PostgresError(.poolClosed, "the pool was closed")
@@ -296,23 +276,26 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    private func release(_ connection: PostgresConnection) {
+    private func release(_ connection: PostgresConnection, _ share: PostgresShare? = nil) {
         if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
-        guard connection.isReusable, connection.generation == generation else { return discard() }
+        guard connection.isReusable, connection.generation == generation else { return discard(share) }
         let waiter = state.withLock { state -> Waiter? in
-            if !state.waiters.isEmpty { return state.waiters.removeFirst().waiter }
-            state.lent -= 1
-            if !state.isClosed { state.idle.append(connection) }
-            return nil
+            state.count(share, -1)
+            guard let next = state.waiters.firstIndex(where: { state.admits($0.share, configuration.maximumShared) })
+            else {
+                if !state.isClosed { state.idle.append(connection) }
+                return nil
+            }
+            state.count(state.waiters[next].share, 1)
+            return state.waiters.remove(at: next).waiter
         }
         waiter?.resume(returning: .success(connection))
     }
 
     /// Removes a closed connection. If a caller waits, another connection is opened.
-    private func discard() {
+    private func discard(_ share: PostgresShare? = nil) {
         let opens = state.withLock { state in
-            state.lent -= 1
-            if !state.isOpen { state.lostAt = .now }
+            state.count(share, -1)
             guard !state.waiters.isEmpty else { return false }
             state.opening += 1
             return true

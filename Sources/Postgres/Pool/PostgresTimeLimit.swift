@@ -6,7 +6,7 @@ internal import Synchronization
 package struct PostgresTimeLimit: Sendable {
     @TaskLocal package static var current: PostgresTimeLimit?
 
-    /// The longest single wait while the database answers nobody.
+    /// No wait goes on when the database has answered nobody for so long.
     package var silence: Duration
     /// The longest total wait while the database answers others, because it is slow or a lock is in the way.
     package var limit: Duration
@@ -60,7 +60,7 @@ package struct PostgresTimeLimit: Sendable {
 
     /// The rest of `limit`. It is never zero, so that a caller whose turn comes late still gets one short attempt.
     package var rest: Duration {
-        max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.probe))
+        max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.interval))
     }
 
     /// Runs `body`, which waits for the database or for another caller's work with the database. The time that `body`
@@ -75,42 +75,39 @@ package struct PostgresTimeLimit: Sendable {
         }
         return try await body()
     }
-
-    /// This time limit while the database is known to answer nobody: no wait is longer than `PostgresHealth.probe`.
-    var shortened: PostgresTimeLimit {
-        var short = self
-        short.silence = min(silence, PostgresHealth.probe)
-        short.limit = short.silence
-        return short
-    }
 }
 
-/// Whether a database answers. All pools that share this value contribute to it.
+/// Knows for how long a database has answered nobody. All pools of a database share it.
 ///
-/// If a caller waited in vain while nobody had an answer, the database counts as away until somebody has an answer.
-/// Meanwhile, tasks with a time limit are refused at once, except one task a second, which makes a short attempt. So if
-/// one call waits for another, their waits do not add up. Tasks without a time limit, such as background loops, always
-/// try.
+/// When a caller with a time limit finds the database silent for longer than its limit allows, it stops waiting, and its
+/// next wait is refused at once. So if one call waits for another, their waits do not add up. Tasks without a time limit,
+/// such as loops and the check of each second, always try, and their first answer ends the silence. A statement that
+/// waits for a lock makes no silence, because the check is answered meanwhile.
 package final class PostgresHealth: Sendable {
-    /// How long a caller waits for a database that is known not to answer.
-    static let probe = Duration.milliseconds(250)
+    /// The time between two looks of a caller that waits. A caller whose turn comes late gets one attempt of this length.
+    static let interval = Duration.milliseconds(250)
 
     private let start = ContinuousClock.now
-    /// When the last answer came, in nanoseconds after `start`.
-    private let lastAnswer = Atomic<Int64>(0)
-    private let isSilent = Atomic(false)
-    private let lastProbe = Mutex(ContinuousClock.now)
+    /// When a caller first looked in vain after the last answer, in nanoseconds after `start`; 0: none did.
+    private let silentSince = Atomic<Int64>(0)
     private let lastRefusal = Mutex<(error: PostgresError, at: ContinuousClock.Instant)?>(nil)
     /// How long the error of a failed attempt to connect is also used for callers that made no attempt.
     private static let wordsLast = Duration.seconds(10)
 
     package init() {}
 
+    private var nanoseconds: Int64 { Int64(start.duration(to: .now) / .nanoseconds(1)) }
+
     /// Records an answer of the server.
-    func answered() {
-        let (seconds, attoseconds) = start.duration(to: .now).components
-        lastAnswer.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
-        if isSilent.load(ordering: .relaxed) { isSilent.store(false, ordering: .relaxed) }
+    func answered() { if silentSince.load(ordering: .relaxed) != 0 { silentSince.store(0, ordering: .relaxed) } }
+
+    /// Records that a caller has waited for `interval` and has no answer yet.
+    func noAnswerYet() { _ = silentSince.compareExchange(expected: 0, desired: nanoseconds, ordering: .relaxed) }
+
+    /// Whether nobody has had an answer for `time`; `nil`: for ever.
+    func isSilent(for time: Duration?) -> Bool {
+        let since = silentSince.load(ordering: .relaxed)
+        return time.map { since != 0 && .nanoseconds(nanoseconds - since) >= $0 } ?? false
     }
 
     /// Records a failed attempt to connect.
@@ -127,34 +124,5 @@ package final class PostgresHealth: Sendable {
         let last = lastRefusal.withLock { $0 }
         if let last, last.at.duration(to: .now) < Self.wordsLast { return last.error }
         return PostgresError(.connectionFailed, "the database did not answer in time")
-    }
-
-    /// A value that changes with every answer.
-    var mark: Int64 { lastAnswer.load(ordering: .relaxed) }
-
-    /// When the last answer to any query came.
-    var answeredAt: ContinuousClock.Instant { start + .nanoseconds(mark) }
-
-    /// Records that a caller waited in vain.
-    ///
-    /// - Parameter mark: the value of `mark` when the wait began.
-    func failed(since mark: Int64) {
-        if mark == self.mark { isSilent.store(true, ordering: .relaxed) }
-    }
-
-    /// The time limit that a caller has now: shortened while the database counts as away.
-    func timeLimit(_ timeLimit: PostgresTimeLimit?) -> PostgresTimeLimit? {
-        isSilent.load(ordering: .relaxed) ? timeLimit?.shortened : timeLimit
-    }
-
-    var isAway: Bool { isSilent.load(ordering: .relaxed) }
-
-    /// Whether a task with a time limit may try, although the database counts as away.
-    func mayProbe() -> Bool {
-        lastProbe.withLock { last in
-            guard last.duration(to: .now) >= .seconds(1) else { return false }
-            last = .now
-            return true
-        }
     }
 }

@@ -46,7 +46,6 @@ extension PostgresScalarElement {
 
 extension Bool: PostgresScalarElement {}
 extension Int: PostgresScalarElement {}
-extension Int16: PostgresScalarElement {}
 extension Int32: PostgresScalarElement {}
 extension Int64: PostgresScalarElement {}
 extension Double: PostgresScalarElement {}
@@ -54,7 +53,8 @@ extension String: PostgresScalarElement {}
 extension UUID: PostgresScalarElement {}
 extension Date: PostgresScalarElement {}
 extension PostgresJSON: PostgresScalarElement {}
-extension PostgresBytes: PostgresScalarElement {}
+/// A `bytea` in an array.
+extension Array: PostgresArrayElement, PostgresScalarElement where Element == UInt8 {}
 
 extension Optional: PostgresArrayElement where Wrapped: PostgresScalarElement {
     package static var arrayType: PostgresType { Wrapped.arrayType }

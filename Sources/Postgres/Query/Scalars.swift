@@ -36,7 +36,6 @@ extension PostgresInteger {
 }
 
 extension Int: PostgresInteger { package static var postgresType: PostgresType { .int8 } }
-extension Int16: PostgresInteger { package static var postgresType: PostgresType { .int2 } }
 extension Int32: PostgresInteger { package static var postgresType: PostgresType { .int4 } }
 extension Int64: PostgresInteger { package static var postgresType: PostgresType { .int8 } }
 
@@ -120,7 +119,6 @@ package struct PostgresJSON: Sendable, Hashable, PostgresEncodable, PostgresDeco
     package var bytes: [UInt8]
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
-    package init(text: String) { bytes = Array(text.utf8) }
 
     package static var postgresType: PostgresType { .json }
     package func encode(into bytes: inout [UInt8]) { bytes += self.bytes }
@@ -131,18 +129,5 @@ package struct PostgresJSON: Sendable, Hashable, PostgresEncodable, PostgresDeco
         case PostgresType.jsonb: self.bytes = Array(bytes.dropFirst())
         default: throw .decoding(Self.self, type)
         }
-    }
-}
-
-/// A `bytea` as the element of an array. A single `bytea` is `[UInt8]`.
-package struct PostgresBytes: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
-    package var bytes: [UInt8]
-
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    package static var postgresType: PostgresType { .bytea }
-    package func encode(into bytes: inout [UInt8]) { bytes += self.bytes }
-    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
-        self.bytes = try UInt8.decodeArray(bytes, type: type)
     }
 }

@@ -50,7 +50,7 @@ package struct PostgresRow: Sendable {
         guard handle.columnCount == 1 else {
             throw PostgresError(.decoding, "one column was asked for, there are \(handle.columnCount)")
         }
-        return try handle.decode(type, row: row, column: 0)
+        return try PostgresValue(handle: handle, row: row, column: 0).decode(type)
     }
 }
 
@@ -66,7 +66,11 @@ package struct PostgresValue: Sendable {
 
     /// - Throws: `PostgresError` of kind `decoding`: the value is NULL and the type has no value for NULL, or the column
     ///   has another type.
-    package func decode<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws -> Value {
-        try handle.decode(type, row: row, column: column)
+    package func decode<Value: PostgresDecodable>(_: Value.Type = Value.self) throws -> Value {
+        do throws(PostgresError) {
+            return try Value.value(column: handle.bytes(row, column), type: handle.type(column))
+        } catch {
+            throw PostgresError(error.kind, "column \(handle.name(column) ?? "\(column)"): \(error.message)")
+        }
     }
 }

@@ -47,18 +47,8 @@ final class ResultHandle: @unchecked Sendable {
 
     func name(_ column: Int32) -> String? { PQfname(pointer, column).map { String(cString: $0) } }
 
-    func decode<Value: PostgresDecodable>(
-        _: Value.Type, row: Int32, column: Int32
-    ) throws(PostgresError) -> Value {
-        do {
-            return try Value.value(column: bytes(row, column), type: type(column))
-        } catch {
-            throw PostgresError(error.kind, "column \(name(column) ?? "\(column)"): \(error.message)")
-        }
-    }
-
     /// The value's bytes; `nil` for NULL.
-    private func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer? {
+    func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer? {
         guard !isNull(row, column) else { return nil }
         return UnsafeRawBufferPointer(
             start: PQgetvalue(pointer, row, column), count: Int(PQgetlength(pointer, row, column)))

@@ -81,6 +81,11 @@ struct ControlTests {
 
             #expect(try await stage.call("PATCH", "/quirks", #"{"capitals": "accepted"}"#).status == 200)
             #expect(try await client.list("com.example.Scores").status == 200)
+            let push = ["apns-topic": "com.example.scores.push-type.liveactivity", "apns-push-type": "liveactivity"]
+            for status in [400, 200] {
+                #expect(try await client.send("POST", "/3/device/abcd", push, Bench.update).status == status)
+                #expect(try await stage.call("PATCH", "/quirks", #"{"unknown-device": "accepted"}"#).status == 200)
+            }
             #expect(try await stage.call("DELETE", "/quirks").status == 200)
             #expect(try await client.list("com.example.Scores").status == 403)
         }

@@ -21,23 +21,6 @@ struct SimulatorTests {
         }
     }
 
-    @Test func `a port in use gives one clear line, and nothing stays started`() async throws {
-        let folder = try TemporaryFolder()
-        let directory = folder.path
-        try await RunningSimulator.with(in: directory) { running in
-            var options = SimulatorOptions(directory: directory)
-            options.port = running.addresses.developmentPort
-            let second = Simulator(options: options, logger: RunningSimulator.logger)
-            await #expect {
-                try await second.start()
-            } throws: { error in
-                let text = "\(error)"
-                return text.contains("\(running.addresses.developmentPort)") && !text.contains("\n")
-            }
-            #expect(second.addresses == nil)
-        }
-    }
-
     @Test func `run() announces its addresses, serves, and ends when it is cancelled`() async throws {
         let folder = try TemporaryFolder()
         let (announced, continuation) = AsyncStream.makeStream(of: SimulatorAddresses.self)

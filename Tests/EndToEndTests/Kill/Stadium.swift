@@ -127,7 +127,7 @@ final class Stadium: Sendable {
         guard let content = try? RawJSON(json: content) else { return false }
         let decision = try? await organiser.decide(
             .putState("match-\(event)", .init(contentState: content, sequence: round)), first: event)
-        return decision.map { $0.problem == nil } ?? false
+        return (try? decision?.result.get()) != nil
     }
 
     /// - Returns: the broadcast's ID, if it was accepted.

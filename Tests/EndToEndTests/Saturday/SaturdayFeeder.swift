@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
+internal import GrandstandTestKit
 
 @testable internal import GrandstandCommand
 
@@ -64,7 +65,7 @@ struct SaturdayFeeder {
             try await perform(step, index)
         }
         if script.isStarted, !script.isOver { try await startIsDone() }
-        for id in accepted { _ = try await ground.organiser.settled(id) }
+        for id in accepted { try await ground.organiser.settled(id) }
     }
 
     // MARK: Before the match
@@ -92,7 +93,7 @@ struct SaturdayFeeder {
         guard script.isMovedFirst else { return }
         let id = try await send(.update, script.declaring, sendAt: .afterStart(.init(afterStart: 1)))
         let startsAt = try await move(by: 1, script.declaring)
-        _ = try await ground.organiser.settled(id)
+        try await ground.organiser.settled(id)
         let (match, number) = (script.number, newest)
         let early = ground.simulator.arrivals.filter {
             $0.match == match && $0.number == number && $0.at < startsAt.addingTimeInterval(1)
@@ -137,17 +138,16 @@ struct SaturdayFeeder {
             // An activity that a push starts after the `end` would never end.
             if script.isStarted { try await startIsDone() }
             let id = try await send(.end, step)
-            _ = try await ground.organiser.settled(id)
+            try await ground.organiser.settled(id)
         case .reopen: try await reopen(step)
         }
     }
 
     private func startIsDone() async throws {
-        _ = try await ground.organiser.poll("the start of \(script.key)") {
+        try await until("the start of \(script.key)", within: .seconds(120)) {
             let report = try await ground.organiser.send(.getStart(script.key))
             let registered = spectators.count(where: \.isStarted)
             return report.state == .done && report.counts.followers == registered && report.counts.pending == 0
-                ? true : nil
         }
     }
 
@@ -192,7 +192,7 @@ struct SaturdayFeeder {
     /// For each audience, a person opens the app. The app looks up the channel and starts an activity.
     private mutating func follow(_ name: String) async throws {
         for variant in script.variants {
-            let found = try await ground.organiser.poll("a lookup of \(script.key)") {
+            let found = try await until("a lookup of \(script.key)", within: .seconds(120)) {
                 try? await ground.organiser.decide(
                     .lookup(script.key, in: SaturdayGround.app, include: .contentState, variant: variant)
                 ).result.get().value

@@ -70,22 +70,24 @@ final class ChildProcess: Sendable {
         process.standardInput = lifeline
         process.standardOutput = output
         process.standardError = output
-        // The output is read to the end, so that the child never waits for a reader.
-        output.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            try? file?.write(contentsOf: data)
-            let isKnown = said.state.withLock { state in
-                if keepsLog || state.url.isEmpty { state.text += String(decoding: data, as: UTF8.self) }
-                if state.url.isEmpty { state.url = Self.address(in: state.text) ?? "" }
-                return !state.url.isEmpty
-            }
-            if isKnown || data.isEmpty { listens.finish() }
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                ends.finish()
-            }
-        }
         try process.run()
+        // The output is read to the end, so that the child never waits for a reader. A thread reads it, because the pipe of
+        // a `readabilityHandler` may be closed before libdispatch has forgotten it, which ends this process.
+        let reading = output.fileHandleForReading
+        DispatchQueue(label: "output of a child").async {
+            var data: Data
+            repeat {
+                data = reading.availableData
+                try? file?.write(contentsOf: data)
+                let isKnown = said.state.withLock { state in
+                    if keepsLog || state.url.isEmpty { state.text += String(decoding: data, as: UTF8.self) }
+                    if state.url.isEmpty { state.url = Self.address(in: state.text) ?? "" }
+                    return !state.url.isEmpty
+                }
+                if isKnown || data.isEmpty { listens.finish() }
+            } while !data.isEmpty
+            ends.finish()
+        }
     }
 
     /// Starts a server, and returns when it listens.

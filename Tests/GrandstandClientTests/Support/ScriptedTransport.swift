@@ -5,14 +5,14 @@ internal import Synchronization
 /// A transport that gives scripted answers and records the requests.
 final class ScriptedTransport: ClientTransport {
     private let asked = Mutex<[GrandstandClient.Request]>([])
-    private let script: @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Response
+    private let script: @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Answer
 
-    init(_ script: @escaping @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Response) {
+    init(_ script: @escaping @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Answer) {
         self.script = script
     }
 
     /// Gives these answers in order, and repeats the last one.
-    convenience init(_ answers: [@Sendable () throws -> GrandstandClient.Response]) {
+    convenience init(_ answers: [@Sendable () throws -> GrandstandClient.Answer]) {
         let next = Mutex(0)
         self.init { _ in
             let index = next.withLock { number in
@@ -25,7 +25,7 @@ final class ScriptedTransport: ClientTransport {
 
     var requests: [GrandstandClient.Request] { asked.withLock { $0 } }
 
-    func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response {
+    func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Answer {
         asked.withLock { $0.append(request) }
         return try script(request)
     }
@@ -55,16 +55,19 @@ final class HeldTime: Sendable {
     }
 
     var time: ClientTime {
-        ClientTime(
-            now: { self.now }, uptime: { self.state.withLock { $0.uptime } },
-            sleep: { wait in
-                try Task.checkCancellation()
-                self.state.withLock { state in
-                    state.waits.append(wait)
-                    state.uptime += wait
-                    state.now += wait
-                }
-            }, chance: { [chance] in chance })
+        var time = ClientTime.system
+        time.now = { self.now }
+        time.uptime = { self.state.withLock { $0.uptime } }
+        time.sleep = { wait in
+            try Task.checkCancellation()
+            self.state.withLock { state in
+                state.waits.append(wait)
+                state.uptime += wait
+                state.now += wait
+            }
+        }
+        time.chance = { [chance] in chance }
+        return time
     }
 }
 
@@ -81,16 +84,16 @@ extension GrandstandClient {
     }
 }
 
-extension GrandstandClient.Response {
+extension GrandstandClient.Answer {
     static func problem(
         _ status: Int, _ slug: String, headers: [String: String] = [:]
-    ) -> GrandstandClient.Response {
+    ) -> GrandstandClient.Answer {
         let text =
             #"{"type":"https://grandstand.dev/problems/\#(slug)","title":"T","status":\#(status),"detail":"D"}"#
         return .init(status: status, headers: headers, body: Data(text.utf8))
     }
 
-    static func json(_ text: String, headers: [String: String] = [:]) -> GrandstandClient.Response {
+    static func json(_ text: String, headers: [String: String] = [:]) -> GrandstandClient.Answer {
         .init(status: 200, headers: headers, body: Data(text.utf8))
     }
 }

@@ -15,11 +15,12 @@ struct DevicePushTests {
         let now = Int(Date().timeIntervalSince1970)
         return DevicePush(
             token: nobody,
-            body: StartPayload(
-                attributesType: "Match", attributes: Array(#"{"id":7}"#.utf8),
-                contentState: Array(#"{"a":1.50e3}"#.utf8),
-                alert: Array(#"{"title":"Kick-off","body":"Now"}"#.utf8)
-            ).body(timestamp: now, input: .token),
+            body: BroadcastPayload(
+                event: .start, contentState: Array(#"{"a":1.50e3}"#.utf8),
+                alert: Array(#"{"title":"Kick-off","body":"Now"}"#.utf8),
+                start: .init(
+                    attributesType: Array(#""Match""#.utf8), attributes: Array(#"{"id":7}"#.utf8), input: .token)
+            ).body(timestamp: now),
             priority: priority, expiration: now + 60, requestID: UUID(), collapseID: "start-7")
     }
 

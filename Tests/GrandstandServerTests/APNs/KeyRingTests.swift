@@ -35,12 +35,6 @@ struct KeyRingTests {
         #expect(ring.state(of: Self.keyID) == .missing)
     }
 
-    @Test func `a folder that does not exist has no faults`() {
-        let ring = KeyRing(directory: "/nowhere/at/all")
-        #expect(ring.faults() == [])
-        #expect(ring.state(of: Self.keyID) == .missing)
-    }
-
     @Test(arguments: [
         ("", "it is empty"), ("not a key", "no block PRIVATE KEY"), (KeyRingTests.publicKey, "a block PUBLIC KEY"),
         (KeyRingTests.p384, "another kind"), ("-----BEGIN PRIVATE KEY-----\nMIGH", "does not end"),

@@ -28,10 +28,6 @@ struct PoolPlanTests {
         #expect((0..<3).map { plan.choose([Self.member(2), Self.member(1), Self.member(2)], turn: $0) } == [1, 1, 1])
     }
 
-    @Test func `a new connection gets its first request when the others have some`() {
-        #expect(plan.choose([Self.member(1), Self.member(0, of: 1, isProven: false)]) == 1)
-    }
-
     @Test func `if no connection has room, the one with the shortest queue is chosen`() {
         #expect(plan.choose([Self.member(1, of: 1, waiting: 9), Self.member(1, of: 1, waiting: 3)]) == 1)
     }
@@ -74,9 +70,5 @@ struct PoolPlanTests {
 
     @Test func `connections that are closing do not count`() {
         #expect(plan.wantsOneMore([Self.member(0, isUsable: false)], opening: 0, waiters: 0))
-    }
-
-    @Test func `a maximum of connections below the target is raised to the target`() {
-        #expect(PoolPlan(target: 3, bound: 1).bound == 3)
     }
 }

@@ -43,9 +43,9 @@ struct ProviderTokenTests {
     {
         var issued: Set<Int> = []
         for now in stride(from: Int(Self.start), to: Int(Self.start) + 100_000, by: 7) {
-            let age = now - TokenSchedule.timeOfIssue(now)
+            let age = now - ProviderTokens.timeOfIssue(now)
             #expect((60..<3_000).contains(age))
-            issued.insert(TokenSchedule.timeOfIssue(now))
+            issued.insert(ProviderTokens.timeOfIssue(now))
         }
         #expect(zip(issued.sorted(), issued.sorted().dropFirst()).allSatisfy { $1 - $0 >= 1_200 })
     }
@@ -67,15 +67,6 @@ struct ProviderTokenTests {
         #expect(sent.count == 2)
     }
 
-    @Test func `a changed key file gives a new token`() throws {
-        let folder = try KeyFolder()
-        try folder.writeKey(modifiedAt: 1_000)
-        let tokens = Self.tokens(folder, Self.clock())
-        let first = try tokens.token(for: Self.credentials)
-        try folder.writeKey(modifiedAt: 2_000)
-        #expect(try tokens.token(for: Self.credentials).fingerprint != first.fingerprint)
-    }
-
     @Test func `each team and key has its own token`() throws {
         let folder = try KeyFolder()
         try folder.writeKey()
@@ -89,14 +80,6 @@ struct ProviderTokenTests {
             texts.insert(try tokens.token(for: credentials).text)
         }
         #expect(texts.count == 3)
-    }
-
-    @Test func `without a key file there is no token`() throws {
-        let folder = try KeyFolder()
-        let tokens = Self.tokens(folder, Self.clock())
-        #expect(throws: SigningKey.Fault.self) { try tokens.token(for: Self.credentials) }
-        try folder.writeKey()
-        _ = try tokens.token(for: Self.credentials)
     }
 
     @Test func `neither a token nor a key can be printed by accident`() throws {

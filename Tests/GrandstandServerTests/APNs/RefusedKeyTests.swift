@@ -3,7 +3,6 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -11,26 +10,12 @@ internal import Testing
 /// A key that APNs refuses: the simulator has another key with the same ID.
 @Suite(.timeLimit(.minutes(20)))
 struct RefusedKeyTests {
-    /// Receives what a client notes about its keys.
-    private final class Notes: Sendable {
-        private let (notes, noted) = AsyncStream.makeStream(of: KeyRefusal?.self)
-
-        func note(_ refusal: KeyRefusal?) { noted.yield(refusal) }
-
-        /// Waits for the next note.
-        func next() async -> KeyRefusal? {
-            for await refusal in notes { return refusal }
-            return nil
-        }
-    }
-
     /// A simulator, a client with a wrong key, and a function that replaces the client's key.
     private struct Scene {
         let pair: ClientAndSimulator
         let folder: KeyFolder
         let client: APNsClient
         let clock: ManualClock
-        let notes: Notes
 
         func send() async -> APNsAnswer<Void> {
             await client.send(ClientAndSimulator.message(to: "dGVzdA=="))
@@ -51,12 +36,10 @@ struct RefusedKeyTests {
         try await ClientAndSimulator.with { pair in
             let folder = try KeyFolder()
             try folder.writeKey(keyID: SimulatorIdentity.keyID)
-            let (clock, notes) = (ManualClock(Date()), Notes())
-            let client = try ClientAndSimulator.client(
-                pair.addresses, keys: folder.path,
-                settings: { $0.noteRefusal = { refusal, _ in notes.note(refusal) } }, now: { clock.now })
+            let clock = ManualClock(Date())
+            let client = try ClientAndSimulator.client(pair.addresses, keys: folder.path, now: { clock.now })
             do {
-                try await body(Scene(pair: pair, folder: folder, client: client, clock: clock, notes: notes))
+                try await body(Scene(pair: pair, folder: folder, client: client, clock: clock))
             } catch {
                 await client.close()
                 throw error
@@ -100,17 +83,18 @@ struct RefusedKeyTests {
     @Test func `the refusal is reported with its time, and ends when the file has another key`() async throws {
         try await Self.play { scene in
             let began = scene.clock.now
-            #expect(scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(scene.client.keyFile(of: ClientAndSimulator.use).state == .ok)
             for _ in 0..<3 { _ = await scene.send() }
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: began)
-            #expect(scene.client.keyFile(of: ClientAndSimulator.use) == .refused(refusal))
+            let file = scene.client.keyFile(of: ClientAndSimulator.use)
+            #expect(file.state == .refused && file.refusal == refusal)
             #expect(
                 scene.client.reachability(of: .development)
                     == .init(state: .refused, reason: refusal.finding(of: ClientAndSimulator.use.credentials)))
             #expect(scene.client.reachability(of: .production).state == .notKnown)
 
             try scene.putRightKey()
-            #expect(scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(scene.client.keyFile(of: ClientAndSimulator.use).state == .ok)
             #expect(scene.client.reachability(of: .development).state == .reachable)
             #expect(await scene.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
         }
@@ -127,7 +111,7 @@ struct RefusedKeyTests {
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == true)
             clock.advance(by: 3)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
-            #expect(pair.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(pair.client.keyFile(of: ClientAndSimulator.use).state == .ok)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
         }
     }
@@ -142,18 +126,23 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `each refused probe is noted for all replicas, and so is the end of the refusal`() async throws {
+    @Test func `each refused probe is news for all replicas, and so is the end of the refusal`() async throws {
         try await Self.play { scene in
-            for _ in 0..<2 { _ = await scene.send() }
+            func news() -> [KeyRefusal?] { scene.client.standings.news().map(\.refusal) }
+            _ = await scene.send()
+            #expect(news().isEmpty)
+            _ = await scene.send()
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
-            #expect(await scene.notes.next() == refusal)
+            #expect(news() == [refusal] && news().isEmpty)
             scene.clock.advance(by: 3)
             _ = await scene.send()
-            #expect(await scene.notes.next() == refusal)
+            #expect(news() == [refusal])
+            // The file of a refused key is looked at without a request, too.
             try scene.putRightKey()
+            #expect(news() == [nil] && news().isEmpty)
             scene.clock.advance(by: 3)
             #expect(await scene.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
-            #expect(await scene.notes.next() == nil)
+            #expect(news() == [nil])
         }
     }
 }

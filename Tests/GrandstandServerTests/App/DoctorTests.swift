@@ -74,12 +74,13 @@ struct DoctorTests {
 
     @Test func `every refusal that Apple documents has a next step`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
-        for row in APNsReason.table {
-            let answer = APNsAnswer<ChannelListing>.refused(APNsRefusal(status: row.status, reason: row.reason))
+        for reason in APNsReason.table {
+            let answer = APNsAnswer<ChannelListing>.refused(
+                APNsRefusal(status: reason.status ?? 0, reason: reason))
             let checks = AppleAnswer.checks(answer, of: bundleID, "x")
             let found = checks.filter { $0.outcome != .ok }
-            #expect(found.count == 1, "\(row.reason)")
-            #expect(found.allSatisfy { $0.nextStep?.isEmpty == false && $0.detail.contains(row.reason.rawValue) })
+            #expect(found.count == 1, "\(reason)")
+            #expect(found.allSatisfy { $0.nextStep?.isEmpty == false && $0.detail.contains(reason.rawValue) })
         }
     }
 }

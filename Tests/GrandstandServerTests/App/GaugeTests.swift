@@ -44,8 +44,8 @@ struct GaugeTests {
             let outbox = Outbox(database)
             try await stores.open()
             @Sendable func accept() async throws {
-                let intake = Intake(eventKey: try .sample(), request: .update())
-                _ = try await outbox.accept([intake], now: stores.now)
+                let intake = Intake(eventKey: try .sample(), request: .update(), at: stores.now)
+                _ = try await outbox.accept([intake])
             }
             try await accept()
             #expect(counted.withLock { $0 }.isEmpty)
@@ -67,10 +67,10 @@ struct GaugeTests {
                     leasedUntil: stores.now + 8, laneInterval: 0))
             let delivery = try #require(claimed.first)
             #expect(abs(try #require(delivery.askedAt).timeIntervalSince(stores.now)) < 0.001)
-            let settlement = Settlement(delivery: delivery.id, lane: delivery.lane, verdict: .ok, at: stores.now)
-            try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
+            let settlement = delivery.settled(.ok, at: stores.now)
+            try await outbox.record([settlement])
             // A result that is recorded twice changes nothing the second time.
-            try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
+            try await outbox.record([settlement])
             #expect(counted.withLock { all in all.compactMap(Self.state) } == [.superseded, .accepted])
         }
     }

@@ -143,11 +143,6 @@ struct AppDeletionTests {
             where ae.bundle_id = \(bundleID) and r.event_key = \(bundleID) || 1
             """,
             """
-            insert into lanes (kind, bundle_id, environment, storage_policy, crowd_event, crowd_app, crowd_variant)
-            select 'crowd', u.bundle_id, u.environment, 'mostRecentMessageStored', u.event_key, ae.id, ''
-            from audiences u join app_environments ae using (bundle_id, environment) where u.bundle_id = \(bundleID)
-            """,
-            """
             with made as (
                 insert into channels (id, bundle_id, environment, storage_policy, state, created_at, changed_at)
                 select gen_random_uuid(), \(bundleID), 'production', 'noMessageStored', 'deleted', now(), now()
@@ -235,23 +230,6 @@ struct AppDeletionTests {
             while try await stores.apps.app(.sample()) != nil { _ = try await stores.apps.removeDeleted() }
             let event = try #require(try await stores.event())
             #expect(event.audiences.map(\.bundleId) == ["com.example.Other"])
-        }
-    }
-
-    @Test func `two replicas remove a deleted app's rows together, skipping rows that the other locked`() async throws {
-        try await withStores { stores in
-            let apps = try (0..<2).map { try BundleID.sample("com.example.App\($0)") }
-            for app in apps {
-                _ = try await stores.apps.put(.sample(app.rawValue, at: stores.now))
-                try await Self.grow(app.rawValue, by: 500, stores)
-                try await stores.apps.delete(app)
-            }
-            _ = try await concurrently(2) { _ in
-                while try await !stores.apps.apps(PageRequest()).items.isEmpty {
-                    _ = try await stores.apps.removeDeleted()
-                }
-            }
-            #expect(try await rows(stores) == [:])
         }
     }
 }

@@ -41,12 +41,17 @@ struct QuirkTests {
             #expect(
                 try await stores.channels.address(of: .sample("com.example.Goal", .development))?.isCapabilityOff
                     == false)
+            let path = Contract.Quirk(
+                environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: learned,
+                evidence: "seen")
+            try await stores.apps.remember(path, for: .sample())
+            #expect(try await stores.channels.address(of: .sample())?.managementPath == .lowercased)
             let quotas = try await stores.quotas()
             #expect(quotas.filter { $0.alarm == .capabilityOff }.map(\.environment) == [.production])
 
             try await capability(.on, stores)
-            #expect(try await stores.apps.registered(.sample()).quirks == [])
-            #expect(try await stores.audited(AuditFilter(action: .quirkLearned)).count == 2)
+            #expect(try await stores.apps.registered(.sample()).quirks == [path])
+            #expect(try await stores.audited(AuditFilter(action: .quirkLearned)).count == 3)
         }
     }
 
@@ -84,8 +89,7 @@ struct QuirkTests {
             try await stores.align()
             #expect(try await stores.claimChannels().isEmpty)
 
-            let run = try await stores.reconciliations.begin(.sample(), now: stores.now, leasedUntil: stores.now + 10)
-            try await stores.reconciliations.hastenCreations(run, now: stores.now)
+            try await stores.finish(try await stores.beginReconciliation(), recreates: true)
             try await stores.align()
             #expect(try await stores.claimChannels().count == 1)
         }

@@ -14,7 +14,7 @@ struct AuditTests {
         try await withStores { stores in
             let (key, _) = try await stores.keys.create(
                 name: "desk", scopes: [.operate], bundleID: nil, by: .commandLine)
-            let desk = AuditActor(key)
+            let desk = key.actor
             _ = try await stores.apps.put(.sample(), by: desk)
             _ = try await stores.events.put(.sample(), by: desk, now: stores.now)
             try await stores.align()

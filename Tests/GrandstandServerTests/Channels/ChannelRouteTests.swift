@@ -67,6 +67,9 @@ struct ChannelRouteTests {
         for other in ["state=deleted", "storagePolicy=mostRecentMessageStored", "eventKey=derby", "channelId=x"] {
             #expect(try await world("GET", Self.base + "?" + other).items.isEmpty, "\(other)")
         }
+        try await world.rows.open("derby", audiences: [.sample("com.example.Stadium")])
+        let ofEvent = try await world("GET", Self.base + "?eventKey=derby&state=active").items
+        #expect(ofEvent.map { $0["eventKey"] as? String } == ["derby"])
     }
 
     @Test func `a channel is shown, and Apple is asked only on request`() async throws {

@@ -63,23 +63,6 @@ struct AlignTests {
             #expect(again.channel.reason == "BadRequestParams")
         }
     }
-
-    @Test func `an unanswered creation keeps its row and its place, and is not repeated by itself`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.put(.sample())
-            try await stores.align()
-            let task = try #require(try await stores.claimChannels().first)
-            let kept = try await stores.record(.unanswered(settleableAt: stores.now + 1), of: task, .noAnswer)
-            #expect(kept.reason == "no answer")
-            #expect(kept.state == .creating)
-            #expect(try await stores.quotas().map(\.reserved).reduce(0, +) == 1)
-            stores.clock.advance(by: 3_600)
-            try await stores.align()
-            #expect(try await stores.claimChannels().isEmpty)
-        }
-    }
 }
 
 /// Which channels get a place when there are too few, and which give theirs up.

@@ -190,7 +190,7 @@ struct OverdueTests {
             #expect(try await stores.channel().id == channel.id)
             #expect(try await stores.lookup()?.channelId == channel.channelID)
             try await stores.accept(.update())
-            #expect(try await stores.sendOne().channelID == channel.channelID)
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
         }
     }
 }

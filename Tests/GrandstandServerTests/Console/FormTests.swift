@@ -1,6 +1,8 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -68,5 +70,132 @@ struct FormTests {
         #expect(Refresh(seconds: 5, path: "/console", query: "refresh=off", isOff: true).otherwise == "/console")
         let filtered = Refresh(seconds: 5, path: "/console/events", query: "state=live&refresh=off", isOff: true)
         #expect(filtered.otherwise == "/console/events?state=live")
+    }
+}
+
+/// The checks of a form before its action is carried out, and the result of the action.
+@Suite(.database)
+struct ActionTests {
+    /// The actions that were carried out.
+    private final class Deeds: Sendable {
+        private let deeds = Mutex<[String]>([])
+        var all: [String] { deeds.withLock(\.self) }
+        func add(_ deed: String) { deeds.withLock { $0.append(deed) } }
+    }
+
+    /// A console with two actions: one renames, one deletes.
+    private static func world(_ deeds: Deeds) -> ConsoleWorld {
+        var world = ConsoleWorld()
+        world.others = [
+            PageRoute("/test/:id/rename", .operate, form: .init()) { visit in
+                let name = visit.fields["name"] ?? ""
+                deeds.add("rename \(name)")
+                return .elsewhere("/console/apps", notice: "Renamed \(name)")
+            },
+            PageRoute("/test/:id/delete", .operate, form: .init(isIrreversible: true)) { _ in
+                deeds.add("delete")
+                return .elsewhere("/console/apps")
+            },
+        ]
+        return world
+    }
+
+    @Test func `the next page says what was done, to this session only`() async throws {
+        let world = Self.world(Deeds())
+        let session = try await world.session("operate")
+        let token = FormToken.text(for: session, now: world.now())
+        let answer = try await world.post("/console/test/1/rename", [("name", "Cup"), ("token", token)], in: session)
+        #expect(answer.status == 303 && answer.location == "/console/apps")
+        let notice = try #require(answer.cookie?.split(separator: ";").first)
+        let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
+        #expect(page.text.contains("Renamed Cup"))
+        #expect(page.cookie?.contains("grandstand-notice=;") == true)
+        // A page fetched by a script has no notice. The notice waits for the next page.
+        let fetched = try await world.get(
+            "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "yes"])
+        #expect(!fetched.text.contains("Renamed Cup") && fetched.cookie == nil)
+        // A notice that was made for another session is not shown.
+        let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
+        #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).text.contains("money"))
+    }
+
+    @Test func `a form that is too old, of another session or without a token does nothing and is shown again`()
+        async throws
+    {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let session = try await world.session("operate")
+        let old = FormToken.text(for: session, now: world.now().addingTimeInterval(-FormToken.lifetime))
+        let foreign = FormToken.text(for: try await world.session("operate"), now: world.now())
+        var changed = FormToken.text(for: session, now: world.now())
+        let first = changed.removeFirst()
+        for (token, words) in [
+            (old, "too old"), (foreign, "another session"), ("", "another session"),
+            ((first == "A" ? "B" : "A") + changed, "another session"),
+        ] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", "Typed with care"), ("token", token)], in: session)
+            #expect(answer.status == 403)
+            #expect(answer.text.contains(words) && answer.text.contains("Nothing was sent."))
+            #expect(answer.text.contains(#"value="Typed with care""#))
+        }
+        #expect(deeds.all.isEmpty)
+    }
+
+    @Test func `an action that cannot be undone asks for the key again`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        for (key, status, words) in [
+            ("", 422, "that you signed in with"), ("gs_guess", 403, "not known"), ("organise", 403, "another key"),
+        ] {
+            let answer = try await world.submit("/console/test/1/delete", [("currentKey", key)], as: "operate")
+            #expect(answer.status == status, "\(key)")
+            #expect(answer.text.contains(words) && answer.text.contains("Nothing was sent."), "\(key)")
+            #expect(key.isEmpty || !answer.text.contains(#"value="\#(key)""#))
+        }
+        #expect(deeds.all.isEmpty)
+        let answer = try await world.submit("/console/test/1/delete", [("currentKey", " operate ")], as: "operate")
+        #expect(answer.status == 303)
+        #expect(deeds.all == ["delete"])
+    }
+
+    @Test func `a form does nothing when signed out, and may not be huge`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let out = try await world.post("/console/test/1/rename", [("name", "x")])
+        #expect(out.status == 401)
+        #expect(out.text.contains("Nothing was sent."))
+        let huge = String(repeating: "x", count: 300_000)
+        #expect(try await world.submit("/console/test/1/rename", [("name", huge)], as: "operate").status == 413)
+        #expect(deeds.all.isEmpty)
+    }
+
+    @Test(arguments: [(499, 303), (500, 422), (20_000, 422)])
+    func `a form may not have more fields than any page's form`(fields: Int, status: Int) async throws {
+        let deeds = Deeds()
+        let many = Array(repeating: ("a", ""), count: fields - 1) + [("currentKey", "operate")]
+        let answer = try await Self.world(deeds).submit("/console/test/1/delete", many, as: "operate")
+        #expect(answer.status == status)
+        #expect(status == 303 || answer.text.contains("500 fields at most"))
+        #expect(deeds.all.count == (status == 303 ? 1 : 0))
+    }
+
+    /// A text in PostgreSQL cannot contain a NUL. Without this check, the answer would be 500.
+    @Test func `a NUL is refused in a form and in a query`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let form = try await world.submit("/console/test/1/rename", [("name", "a\0b")], as: "operate")
+        #expect(form.status == 422 && form.text.contains("U+0000"))
+        for path in ["/console/audit-log?actor=a%00", "/console/events?kind=%00", "/console/events?%00=x"] {
+            let page = try await world.get(path)
+            #expect(page.status == 422 && page.text.contains("U+0000"), "\(path)")
+        }
+        #expect(deeds.all.isEmpty)
+    }
+
+    /// A key's scope is checked before its form, which may be large, is read.
+    @Test func `a form is read only for a key that may send it`() async throws {
+        let many = Array(repeating: ("a", ""), count: 600)
+        #expect(try await Self.world(Deeds()).submit("/console/test/1/rename", many, as: "organise").status == 403)
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Postgres
@@ -22,7 +23,7 @@ struct PageRouteTests {
         ] {
             let answer = try await world.get(path)
             #expect(answer.status == 404, "\(path)")
-            #expect(answer.body.contains("<code>1a2b</code>"), "\(path)")
+            #expect(answer.text.contains("<code>1a2b</code>"), "\(path)")
         }
     }
 
@@ -35,17 +36,7 @@ struct PageRouteTests {
         world.activity = { _ in throw NotScripted() }
         let failed = try await world.get("/console")
         #expect(failed.status == 500)
-        #expect(failed.body.contains("log has the cause"))
-    }
-
-    @Test(arguments: ["/console/sign-in", "/console/apps", "/console/style.css", "/console/events?state=nonsense"])
-    func `HEAD answers like GET, without the page`(path: String) async throws {
-        let world = ConsoleWorld()
-        let (page, head) = (try await world.get(path), try await world.head(path))
-        #expect(head.status == page.status && head.body.isEmpty && !page.body.isEmpty)
-        for name in [HTTPField.Name.contentType, .contentLength, .cacheControl, .contentSecurityPolicy] {
-            #expect(head.headers[name] == page.headers[name], "\(name)")
-        }
+        #expect(failed.text.contains("log has the cause"))
     }
 
     @Test func `an event's page says who cancelled the event, and leaves the feed's updates out`() async throws {
@@ -58,7 +49,7 @@ struct PageRouteTests {
                 (\(Samples.now), 'key:feed', 'broadcast.accepted', 'com.example.Stadium', 'derby'),
                 (\(Samples.now), 'key:other', 'event.cancelled', 'com.example.Stadium', 'cup')
             """)
-        let page = try await world.get("/console/events/derby").body
+        let page = try await world.get("/console/events/derby").text
         #expect(page.contains("key:desk") && !page.contains("key:feed") && !page.contains("key:other"))
     }
 
@@ -72,14 +63,100 @@ struct PageRouteTests {
         try await world.rows.accept(.update(#"{"home": 2}"#), for: "live")
         try await world.rows.accept(.end(#"{"home": 7}"#), for: "over")
         func keys(_ query: String) async throws -> [String] {
-            try await world.get("/console/events" + query).body.matches(of: /<code>(\w+)<\/code>/).map { String($0.1) }
+            try await world.get("/console/events" + query).text.matches(of: /<code>(\w+)<\/code>/).map { String($0.1) }
         }
         #expect(try await keys("") == ["live", "soon", "later", "over"])
         #expect(try await keys("?find=OO") == ["soon"])
         #expect(try await keys("?state=ended&bundleId=com.example.Stadium") == ["over"])
         #expect(try await keys("?cursor=2") == ["later", "over"])
-        let page = try await world.get("/console/events").body
+        let page = try await world.get("/console/events").text
         #expect(page.contains("home 2") && page.contains("home 7"))
-        #expect(try await world.get("/console", as: "operate").body.contains("home 2"))
+        #expect(try await world.get("/console", as: "operate").text.contains("home 2"))
+    }
+}
+
+/// Which key may open which page and send which form. The browser check plays the forms with a real browser.
+@Suite(.database)
+struct PageAccessTests {
+    private static let id = "11111111-2222-4333-8444-555555555555"
+    private static let app = "/console/apps/com.example.Stadium"
+
+    /// A path with values in place of its parameters.
+    private static func filled(_ path: String) -> String {
+        [
+            "bundleId": "com.example.Stadium", "environment": "production", "key": "derby", "id": id, "delivery": id,
+        ].reduce(path) { $0.replacingOccurrences(of: ":" + $1.key, with: $1.value) }
+    }
+
+    @Test func `a page is refused to a key without its scope before any call`() async throws {
+        let world = ConsoleWorld()
+        for page in try world.pages() where page.form == nil {
+            guard let scope = page.scope?.rawValue else {
+                // The page of an operation with several scopes. The operation checks them.
+                #expect(page.path == "/console" || page.path.hasPrefix("/console/webhooks"))
+                continue
+            }
+            for secret in ["operate", "organise"] where secret != scope {
+                let answer = try await world.get(Self.filled(page.path), as: secret)
+                #expect(answer.status == 403, "\(page.path) with \(secret)")
+                #expect(answer.text.contains("needs a key with the scope \(scope); the key test holds \(secret)"))
+            }
+        }
+    }
+
+    @Test func `a form is refused to a key with another scope, without a token and from another site`() async throws {
+        var world = ConsoleWorld()
+        let site = ["Sec-Fetch-Site": "cross-site"]
+        for form in try world.pages() where form.form != nil {
+            let path = Self.filled(form.path)
+            // A key for apps may make few calls of pages.
+            world.limits = RateLimits(requests: nil, failures: nil)
+            let refused = try await world.submit(path, [("currentKey", "lookup")], as: "lookup")
+            #expect(refused.status == 403, "\(path)")
+            let session = try await world.session(form.scope?.rawValue ?? "operate")
+            let token = ("token", FormToken.text(for: session, now: world.now()))
+            #expect(try await world.post(path, [], in: session).status == 403, "\(path)")
+            #expect(try await world.post(path, [token], in: session, headers: site).status == 403, "\(path)")
+        }
+    }
+
+    @Test func `a form whose action cannot be undone does nothing without the key`() async throws {
+        let world = ConsoleWorld()
+        let paths = try world.pages().filter { $0.form?.isIrreversible == true }.map { Self.filled($0.path) }
+        let place = Self.app + "/production"
+        #expect(
+            Set(paths) == [
+                Self.app + "/delete", place + "/channels/\(Self.id)/delete",
+                place + "/channels/\(Self.id)/force-delete",
+                place + "/reconciliations/run/delete-unmanaged", place + "/reconciliations/run/recreate",
+                "/console/keys/\(Self.id)/revoke", "/console/keys/\(Self.id)/rotate",
+                "/console/webhooks/\(Self.id)/secret", "/console/webhooks/\(Self.id)/delete",
+            ])
+        for path in paths {
+            let answer = try await world.submit(path)
+            #expect(answer.status == 422 && answer.text.contains("The key is missing"), "\(path)")
+        }
+    }
+
+    @Test func `the overview is for operators, and organisers are sent to their events`() async throws {
+        #expect(try await ConsoleWorld().get("/console", as: "organise").location == "/console/events")
+        let nothing = try await ConsoleWorld().get("/console", as: "lookup")
+        #expect(nothing.status == 403 && nothing.text.contains("operate or organise"))
+    }
+
+    @Test(arguments: ["enabled", "disabled"])
+    func `a revoked key's page can disable the webhooks that the key declared, if they are enabled`(
+        state: String
+    ) async throws {
+        let world = ConsoleWorld()
+        _ = try await world.submit(
+            "/console/webhooks", [("url", "https://hooks.example.com/x"), ("topic", "broadcast.settled")], as: "admin")
+        let key = ConsoleWorld.id(of: "admin")
+        try await world.database.query("update webhooks set state = \(state)::text::webhook_state")
+        _ = try await world.session("admin-lookup")
+        try await world.database.query("update api_keys set revoked_at = \(Samples.now) where id = \(key)")
+        let page = try await world.get("/console/keys/\(key)", as: "admin-lookup")
+        #expect(page.status == 200)
+        #expect(page.text.contains(#"name="disableWebhooks" value="true""#) == (state == "enabled"))
     }
 }

@@ -18,8 +18,8 @@ struct PlanTests {
             try await stores.open()
             try await PlanWorld.fill(database.pool, now: stores.now, analyzed: true)
             let plans = Plans()
-            try await PlanWorld.withPool(.outbox(connectionString: database.connectionString), plans) { pool in
-                try await Self.updates(Outbox(Database(pool)), stores, events: PlanWorld.events)
+            try await Self.withOutbox(database, plans) { outbox in
+                try await Self.updates(outbox, stores, events: PlanWorld.events)
             }
             try await PlanWorld.withPool(.stores(connectionString: database.connectionString), plans) { pool in
                 let lookups = LookupStore(database: Database(pool))
@@ -47,10 +47,7 @@ struct PlanTests {
             try await stores.open()
             try await PlanWorld.fill(database.pool, events: 20, messages: 10, now: stores.now, analyzed: true)
             let plans = Plans()
-            try await PlanWorld.withPool(
-                .outbox(connectionString: database.connectionString), plans, connections: 1
-            ) { pool in
-                let outbox = Outbox(Database(pool))
+            try await Self.withOutbox(database, plans) { outbox in
                 try await Self.updates(outbox, stores, events: 20, together: min(20, together))
                 try await PlanWorld.fill(database.pool, after: 20, now: stores.now, analyzed: false)
                 plans.forget()
@@ -60,6 +57,19 @@ struct PlanTests {
             for plan in plans.all { #expect(Self.isBound(plan), "\(plan)") }
             // With two rows a plan may compare each row with each other row.
             for plan in plans.all where together > 2 { #expect(!Self.comparesAll(plan), "\(plan)") }
+        }
+    }
+
+    /// An outbox with a session for calls and one for the dispatcher, as the server has them.
+    private static func withOutbox(
+        _ database: TestDatabase, _ plans: Plans, _ body: (Outbox) async throws -> Void
+    ) async throws {
+        let url = database.connectionString
+        try await PlanWorld.withPool(.stores(connectionString: url), plans, connections: 1) { calls in
+            try await PlanWorld.withPool(.stores(connectionString: url, byKey: true), plans, connections: 1) { work in
+                let database = Database(calls)
+                try await body(Outbox(database, dispatch: Database(work, sharing: database)))
+            }
         }
     }
 
@@ -91,7 +101,7 @@ struct PlanTests {
         for round in 0..<8 {
             let keys = (0..<together).map { "event-\(($0 * 4_999 + $0 / 20 * 7 + round) % events + 1)" }
             let accepted = try await outbox.accept(
-                try keys.map { Intake(eventKey: try .sample($0), request: .update()) }, now: stores.now)
+                try keys.map { Intake(eventKey: try .sample($0), request: .update(), at: stores.now) })
             #expect(try accepted.map { try $0.get() }.count == together)
             let claimed = try await claim(outbox, stores, together)
             #expect(claimed.count == together)
@@ -114,8 +124,7 @@ struct PlanTests {
     private static func settle(
         _ claimed: [ClaimedDelivery], _ outbox: Outbox, _ stores: StoreWorld
     ) async throws {
-        let settlements = claimed.map { Settlement(delivery: $0.id, lane: $0.lane, verdict: .ok, at: stores.now) }
-        try await outbox.settle(settlements, replica: stores.replica, now: stores.now)
+        try await outbox.record(claimed.map { $0.settled(.ok, at: stores.now) })
     }
 
     private static func check(_ plans: Plans) {

@@ -22,10 +22,8 @@ struct StartPlanTests {
             try await world.open(topics: ["a", "b"])
             for _ in 0..<8 { try await world.follow(["a", "b"]) }
             let plans = Plans()
-            let configuration =
-                dispatching
-                ? PostgresConfiguration.outbox(connectionString: database.connectionString)
-                : PostgresConfiguration.stores(connectionString: database.connectionString)
+            let configuration = PostgresConfiguration.stores(
+                connectionString: database.connectionString, byKey: dispatching)
             try await PlanWorld.withPool(configuration, plans, connections: 1, analyzing: true) { pool in
                 let starts = StartStore(Database(pool))
                 try await Self.send(starts, world, shardSize: 1)

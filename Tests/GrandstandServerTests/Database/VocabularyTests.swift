@@ -25,7 +25,6 @@ struct VocabularyTests {
             "webhook_topic": words(Contract.WebhookMessageType.self),
             "activity_state": words(Contract.ActivityState.self), "audience_delivery": words(Audience.Delivery.self),
             "state_outcome": words(Contract.StateOutcome.self), "start_state": words(StartState.self),
-            "lane_kind": words(Lane.Kind.self),
             "webhook_state": ["enabled", "disabled"],
             "webhook_delivery_state": words(Contract.WebhookDeliveryState.self),
         ]

@@ -322,7 +322,7 @@ struct LateFollowerTests {
             try await phones.stores.put(.sample())
             let id = try Phones.id()
             let (run, registering) = try await phones.stores.pool.transaction { connection in
-                try await connection.query(StartOpening.exclusive)
+                try await connection.query(StartStore.openingLock)
                 let run = try await phones.open(on: connection)
                 let registering = Task { try await phones.put(Phones.state(), of: id) }
                 try await until("the registration waits for the opening") {

@@ -26,7 +26,7 @@ struct CrowdJoinTests {
             let late = try #require(try await world.claim().first)
             #expect(late.text.contains(#""event":"end""#))
             #expect(late.text.contains(#""dismissal-date":\#(dismissal)"#))
-            #expect(late.priority == .immediate)
+            #expect(late.push.message.priority == .immediate)
             let timestamp = try #require(Int(late.text.dropFirst(20).prefix { $0.isNumber }))
             #expect(try timestamp > end.timestamp)
             try await world.settle(late)
@@ -56,7 +56,7 @@ struct CrowdJoinTests {
                 #expect(shards.count == 1)
                 let shard = try #require(shards.first)
                 #expect(shard.members.count == 3)
-                lanes.insert(shard.lane)
+                lanes.insert(shard.owner)
             }
             #expect(lanes.count == 3)
             #expect(try await world.claim().isEmpty)
@@ -72,7 +72,7 @@ struct CrowdJoinTests {
             #expect(first.members.count == 2)
             world.stores.clock.advance(by: 4)
             try await world.crowds.extendLeases(
-                of: [first.lane], replica: world.stores.replica, until: world.now + 5)
+                of: [first.owner], replica: world.stores.replica, until: world.now + 5)
             world.stores.clock.advance(by: 4)
             let other = UUID()
             #expect(try await world.claim(by: other).isEmpty)
@@ -110,7 +110,7 @@ struct CrowdJoinTests {
             _ = try await store.put(Phones.state(), of: id, secret: Phones.secret, now: world.now)
             var pushed: [String] = []
             func push() async throws {
-                for shard in try await world.claim() where shard.delivery == nil {
+                for shard in try await world.claim() where shard.push.message.id == nil {
                     pushed += shard.members.map(\.token.hex)
                     try await world.settle(shard)
                 }
@@ -208,7 +208,7 @@ struct CrowdJoinTests {
             world.stores.clock.advance(by: 1)
             let late = try await world.claim()
             #expect(tokens(late) == [["bb01"]])
-            #expect(String(decoding: try #require(late.first).body, as: UTF8.self).contains(#"{"n":2}"#))
+            #expect(try #require(late.first).text.contains(#"{"n":2}"#))
         }
     }
 

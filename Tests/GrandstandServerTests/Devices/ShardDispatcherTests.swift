@@ -13,13 +13,9 @@ internal import Testing
 struct ShardDispatcherTests {
     private static let until = LoopSample.now.addingTimeInterval(3_600)
 
-    private static func member(_ installation: Int, _ form: StartForm = .channel, locale: String? = nil)
-        -> StartShard.Member
-    {
+    private static func member(_ installation: Int) -> StartShard.Member {
         let token = DeviceToken(bytes: Array("token \(installation)".utf8))
-        return StartShard.Member(
-            installation: installation, token: token ?? { preconditionFailure("a token") }(), form: form, locale: locale
-        )
+        return StartShard.Member(installation: installation, token: token ?? { preconditionFailure("a token") }())
     }
 
     private static func shard(_ run: Int, _ members: [StartShard.Member]) -> StartShard {
@@ -27,9 +23,10 @@ struct ShardDispatcherTests {
             run: run, address: LoopSample.address(),
             pushes: [
                 .init(
-                    payload: StartPayload(
-                        attributesType: "Match", attributes: Array("{}".utf8),
-                        contentState: Array(#"{"home":1.50}"#.utf8), alert: Array(#"{"title":"Kick-off"}"#.utf8)),
+                    payload: BroadcastPayload(
+                        event: .start, contentState: Array(#"{"home":1.50}"#.utf8),
+                        alert: Array(#"{"title":"Kick-off"}"#.utf8),
+                        start: .init(attributesType: Array(#""Match""#.utf8), attributes: Array("{}".utf8))),
                     channelID: "abc==", timestamp: 1_700_000_000, expiration: 1_700_000_900)
             ],
             alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), until: until, members: members)

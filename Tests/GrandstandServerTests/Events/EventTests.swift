@@ -95,7 +95,7 @@ struct EventTests {
             #expect(new.id != old.id)
             let toIt = [try Audience.sample().id]
             try await stores.accept(.update(audiences: toIt))
-            #expect(try await stores.sendOne().channelID == new.channelID)
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
 
             try await stores.accept(.end(audiences: toIt))
             try await declare(kept)

@@ -212,8 +212,8 @@ struct SeasonTests {
             try await stores.promote()
             let sent = try await stores.sendOne()
             #expect(sent.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 100)"#))
-            #expect(!sent.text.contains("relevance-score") && sent.priority == .powerAware)
-            #expect(sent.expiresAt == stores.now + 10)
+            #expect(!sent.text.contains("relevance-score") && sent.message.priority == .powerAware)
+            #expect(sent.message.expiresAt == stores.now + 10)
         }
     }
 }

@@ -55,7 +55,7 @@ struct VariantTests {
             let broadcast = try await stores.accept(request)
             #expect(broadcast.deliveries.map(\.variant) == Self.languages)
             let claimed = try await stores.claim()
-            func text(to channelID: String?) -> String? { claimed.first { $0.channelID == channelID }?.text }
+            func text(to channelID: String?) -> String? { claimed.first { $0.message.channelID == channelID }?.text }
             #expect(
                 text(to: channels[0])?.contains(#""content-state":{"goal": "Tor"},"alert":{"title": "Tor!"}"#) == true)
             #expect(text(to: channels[1])?.contains(#""content-state":{"goal":"but"}}"#) == true)
@@ -172,12 +172,12 @@ struct StoragePolicyTests {
             let retired = try #require(try await stores.channel(old.id))
             #expect(retired.state == .retiring)
             // The old channel is kept until the message that APNs stores for it has expired.
-            #expect(retired.nextAttemptAt == first.expiresAt)
+            #expect(retired.nextAttemptAt == first.message.expiresAt)
             #expect(try await entry()?.channelId == new.channelID)
             #expect(try await entry()?.contentState?.description == #"{"n":1}"#)
             try await stores.accept(.update(#"{"n":2}"#))
             let second = try await stores.sendOne()
-            #expect(second.channelID == new.channelID && second.expiration == 0)
+            #expect(second.message.channelID == new.channelID && second.message.apnsExpiration == 0)
             #expect(try second.timestamp > first.timestamp)
             #expect(second.lane == first.lane)
         }
@@ -199,7 +199,7 @@ struct StoragePolicyTests {
             let channelID = try await stores.channel().channelID
             for broadcast in [alert, update] {
                 let sent = try await stores.sendOne()
-                #expect(sent.channelID == channelID && sent.expiration == 0)
+                #expect(sent.message.channelID == channelID && sent.message.apnsExpiration == 0)
                 #expect(try await stores.state(of: broadcast) == .accepted)
             }
         }
@@ -216,9 +216,9 @@ struct StoragePolicyTests {
             let update = try await stores.accept(.update(expiresIn: 600))
             _ = try await change(stores, to: stored)
             try await provision(stores)
-            #expect(try await stores.sendOne().expiration == 0)
+            #expect(try await stores.sendOne().message.apnsExpiration == 0)
             let until = Int(update.acceptedAt.timeIntervalSince1970) + 600
-            #expect(try await stores.sendOne().expiration == until)
+            #expect(try await stores.sendOne().message.apnsExpiration == until)
         }
     }
 
@@ -230,7 +230,7 @@ struct StoragePolicyTests {
             let event = try await change(stores, to: stored)
             #expect(event.channels.map(\.state) == [.active])
             #expect(try await stores.provision().isEmpty)
-            #expect(try await stores.sendOne().channelID == channel.channelID)
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
             #expect(try await stores.state(of: broadcast) == .accepted)
             #expect(try await stores.channel().id == channel.id)
         }

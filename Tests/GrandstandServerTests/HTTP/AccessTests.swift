@@ -107,20 +107,6 @@ struct AccessTests {
         #expect(named.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
     }
 
-    @Test func `pages own their path and everything below it, without an API key`() async throws {
-        var world = RouteWorld()
-        world.pages = { _, _ in Response(status: .ok, headers: [.cacheControl: "max-age=1"]) }
-        for (method, path) in [
-            ("GET", "/console"), ("GET", "/console/a/b?c=d"), ("POST", "/console/a"), ("HEAD", "/console/a"),
-        ] {
-            let answer = try await world(method, path, as: nil)
-            #expect(answer.status == 200, "\(method) \(path)")
-            #expect(answer.headers[.xContentTypeOptions] == "nosniff" && answer.headers[.xRequestID] != nil)
-            #expect(answer.headers[.cacheControl] == "max-age=1")
-        }
-        #expect(try await world("GET", "/consolex", as: nil).status == 404)
-    }
-
     @Test(arguments: ["/openapi.yaml", "/v1/nothing", "/v1/apps/com.example.Stadium/it"])
     func `HEAD answers as GET does, without the body`(path: String) async throws {
         let world = RouteWorld(others: [
@@ -150,5 +136,51 @@ struct AccessTests {
         // An answer to HEAD has no body, so it cannot give the reason.
         #expect(answer.slug == (method == "HEAD" ? nil : "method-not-allowed"))
         #expect(answer.headers[.allow]?.split(separator: ", ").map(String.init).sorted() == allowed)
+    }
+}
+
+struct RateLimitsTests {
+    @Test func `new installations are counted by address, except those behind proxies`() {
+        let limits = RateLimits(requests: nil, failures: nil, installations: 60)
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        for address in ["93.184.216.34", "2a00:1450:4001:8"] {
+            for _ in 0..<60 {
+                #expect(limits.refusesNewInstallation(from: address, at: now) == nil)
+                limits.registered(from: address, at: now)
+            }
+            #expect(limits.refusesNewInstallation(from: address, at: now)?.reset == 1)
+            #expect(limits.refusesNewInstallation(from: address, at: now.addingTimeInterval(1)) == nil)
+        }
+        for address in ["127.0.0.1", "10.1.2.3", "192.168.0.7", "0:0:0:0", "fd00:1:2:3"] {
+            for _ in 0..<100 { limits.registered(from: address, at: now) }
+            #expect(limits.refusesNewInstallation(from: address, at: now) == nil, "\(address)")
+        }
+        let unlimited = RateLimits(requests: nil, failures: nil)
+        for _ in 0..<100 { unlimited.registered(from: "93.184.216.34", at: now) }
+        #expect(unlimited.refusesNewInstallation(from: "93.184.216.34", at: now) == nil)
+    }
+
+    @Test func `requests of app keys other than lookups are limited, whatever the settings are`() {
+        let limits = RateLimits(requests: nil, failures: nil)
+        let (phone, now) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
+        for _ in 0..<20 {
+            let standing = limits.take(phone, isForClientApps: true, for: [], at: now)
+            #expect(standing?.isExhausted == false)
+        }
+        #expect(limits.take(phone, isForClientApps: true, for: [], at: now)?.isExhausted == true)
+        let later = now.addingTimeInterval(1)
+        #expect(limits.take(phone, isForClientApps: true, for: [], at: later)?.isExhausted == false)
+        // Lookups have no limit. Keys that are not for client apps have none in these settings.
+        #expect(limits.take(phone, isForClientApps: true, for: [.lookup], at: now) == nil)
+        #expect(limits.take(UUID(), for: [], at: now) == nil)
+    }
+}
+
+/// The IDs that the server gives to requests.
+struct RequestNamesTests {
+    @Test func `request IDs are unique, and have a form that callers may use for theirs`() {
+        let names = (0..<1_000).map { _ in RequestNames.next() }
+        #expect(Set(names).count == names.count)
+        #expect(names.allSatisfy { RequestID(rawValue: $0) != nil && $0.utf8.count <= 16 })
     }
 }

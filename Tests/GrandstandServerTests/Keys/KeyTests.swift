@@ -13,14 +13,14 @@ struct KeyTests {
             _ = try await stores.apps.put(.sample())
             let (key, secret) = try await stores.keys.create(
                 name: "organiser", scopes: [.organise, .lookup], bundleID: .sample())
-            let found = try #require(try await stores.keys.authenticate(secret))
+            let found = try #require(try await stores.keys.reading(secret))
             #expect(found.id == key.id && found.name == "organiser" && found.scopes == [.organise, .lookup])
             #expect(try found.reach == .only([.sample()]))
-            for wrong in [secret + "x", ""] { #expect(try await stores.keys.authenticate(wrong) == nil) }
+            for wrong in [secret + "x", ""] { #expect(try await stores.keys.reading(wrong) == nil) }
             for (id, isRevoked) in [(key.id, true), (key.id, false), (UUID(), false)] {
                 #expect(try await stores.keys.revoke(id, now: stores.now) == isRevoked)
             }
-            #expect(try await stores.keys.authenticate(secret) == nil)
+            #expect(try await stores.keys.reading(secret) == nil)
             let listed = try await stores.keys.keys().map { ($0.revokedAt, $0.state, secret.hasPrefix($0.prefix)) }
             #expect(listed.count == 1 && listed[0] == (stores.now, .revoked, true))
         }
@@ -46,8 +46,8 @@ struct KeyTests {
 
 extension KeyStore {
     /// The valid key with this secret, as a reading finds it.
-    fileprivate func authenticate(_ secret: String) async throws -> APIKey? {
-        try await validKeys(at: Date())[SecretHash(of: secret)]
+    fileprivate func reading(_ secret: String) async throws -> APIKey? {
+        try await Self.validKeys(on: database, at: Date())[SecretHash(of: secret)]
     }
 }
 
@@ -62,7 +62,7 @@ struct KeyLedgerTests {
                     try #require(UUID(uuidString: key.id)), overlapEnds: now + 7_200, by: .commandLine, now: now)
             }
             func authenticate(_ key: Contract.IssuedKey) async throws -> APIKey? {
-                try await stores.keys.authenticate(try #require(key.secret))
+                try await stores.keys.reading(try #require(key.secret))
             }
             let old = try await stores.create(
                 .init(name: "k", scopes: [.organise, .lookup], bundleId: "com.example.Goal"))
@@ -94,15 +94,15 @@ struct KeyLedgerTests {
                 .init(name: "pair", scopes: [.organise], bundleIds: ["com.example.B", "COM.example.a"]))
             let secret = try #require(issued.secret)
             #expect(issued.bundleIds == ["com.example.A", "com.example.B"] && issued.bundleId == nil)
-            #expect(try await stores.keys.authenticate(secret)?.reach == .only([a, b]))
+            #expect(try await stores.keys.reading(secret)?.reach == .only([a, b]))
             for (reach, count) in [(AppReach.only([a]), 0), (.only([b]), 0), (.only([a, b]), 1), (.all, 1)] {
                 let page = try await stores.keys.keys(within: reach, PageRequest(), now: stores.now)
                 #expect(page.items.count == count, "\(reach)")
             }
             try await stores.apps.delete(a)
-            #expect(try await stores.keys.authenticate(secret)?.reach == .only([b]))
+            #expect(try await stores.keys.reading(secret)?.reach == .only([b]))
             try await stores.apps.delete(b)
-            #expect(try await stores.keys.authenticate(secret) == nil)
+            #expect(try await stores.keys.reading(secret) == nil)
         }
     }
 
@@ -121,42 +121,39 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `last uses are written together, older ones change nothing, and missing keys are skipped`()
-        async throws
-    {
-        try await withStores { stores in
+    @Test func `last uses are written together, older ones change nothing, and an outage loses none`() async throws {
+        try await withStores(.own) { stores in
             let (one, _) = try await stores.key("one", [.lookup])
             let (other, _) = try await stores.key("other", [.lookup])
-            try await stores.keys.used([one.id: stores.now + 10, UUID(): stores.now])
-            try await stores.keys.used([one.id: stores.now + 5])
-            #expect(try await stores.keys.key(one.id, now: stores.now)?.lastUsedAt == stores.now + 10)
-            #expect(try await stores.keys.key(other.id, now: stores.now)?.lastUsedAt == nil)
+            func lastUse(_ key: APIKey) async throws -> Date? {
+                try await stores.keys.key(key.id, now: stores.now)?.lastUsedAt
+            }
+            let (cached, start) = (KeyStore(database: stores.keys.database, now: { stores.now }), stores.now)
+            stores.clock.advance(by: 10)
+            cached.used(one)
+            try await cached.writeUses()
+            try await stores.keys.write([one.id: start + 5, UUID(): start])
+            #expect(try await lastUse(one) == start + 10)
+            try await stores.pool.query("alter table api_keys rename to elsewhere")
+            stores.clock.advance(by: 10)
+            for key in [one, other] { cached.used(key) }
+            await #expect(throws: (any Error).self) { try await cached.writeUses() }
+            stores.clock.advance(by: 10)
+            cached.used(one)
+            try await stores.pool.query("alter table elsewhere rename to api_keys")
+            try await cached.writeUses()
+            #expect(try await lastUse(one) == start + 30)
+            #expect(try await lastUse(other) == start + 20)
         }
     }
 }
 
 @Suite(.timeLimit(.minutes(20)))
 struct CachedKeyTests {
-    private func cached(_ stores: StoreWorld) async throws -> CachedKeyStore {
-        let cached = CachedKeyStore(stores.keys, now: { stores.now })
+    private func cached(_ stores: StoreWorld) async throws -> KeyStore {
+        let cached = KeyStore(database: stores.keys.database, now: { stores.now })
         try await cached.reload()
         return cached
-    }
-
-    @Test func `keys are checked without the database, until a reading finds one revoked`() async throws {
-        try await withStores { stores in
-            let (key, secret) = try await stores.key("k", [.lookup])
-            let (_, other) = try await stores.key("o", [.admin])
-            let cached = try await cached(stores)
-            #expect(cached.known(secret)?.id == key.id)
-            #expect(cached.known(other)?.name == "o")
-            // Another replica revokes the first key.
-            #expect(try await stores.keys.revoke(key.id, by: .server, now: stores.now))
-            try await cached.reload()
-            #expect(cached.known(secret) == nil)
-            #expect(try await cached.authenticate(secret) == nil)
-            #expect(cached.known(other)?.name == "o")
-        }
     }
 
     @Test
@@ -192,39 +189,12 @@ struct CachedKeyTests {
     }
 }
 
-/// The console's sessions, and keys found by name.
+/// Keys found by ID and by name.
 @Suite(.timeLimit(.minutes(20)))
 struct ConsoleSessionTests {
-    private static func id(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }
-
-    @Test func `a session is found until it is ended, and the next sign-in removes old ones`() async throws {
-        try await withStores { stores in
-            let sessions = ConsoleSessionStore(database: Database(stores.pool))
-            let (key, _) = try await stores.key("k", [.operate])
-            func begin(_ byte: UInt8, _ at: Date) async throws {
-                try await sessions.begin(
-                    ConsoleSession(id: Self.id(byte), key: key.id, startedAt: at, usedAt: at))
-            }
-            try await begin(1, stores.now)
-            #expect(try await sessions.session(Self.id(1))?.key == key.id)
-            #expect(try await sessions.session(Self.id(9)) == nil)
-            let later = stores.now + 60
-            try await sessions.used(Self.id(1), at: later)
-            try await sessions.used(Self.id(1), at: stores.now)
-            #expect(try await sessions.session(Self.id(1))?.usedAt == later)
-            try await begin(2, stores.now + 60 + ConsoleSession.idleTime)
-            #expect(try await sessions.session(Self.id(1)) != nil)
-            try await begin(3, stores.now + 61 + ConsoleSession.idleTime)
-            #expect(try await sessions.session(Self.id(1)) == nil)
-            try await sessions.end(Self.id(2))
-            #expect(try await sessions.session(Self.id(2)) == nil)
-            #expect(try await sessions.session(Self.id(3)) != nil)
-        }
-    }
-
     @Test func `a key is valid by its ID until its revocation here or elsewhere is known`() async throws {
         try await withStores { stores in
-            let cached = CachedKeyStore(stores.keys, now: { stores.now })
+            let cached = KeyStore(database: stores.keys.database, now: { stores.now })
             let (early, _) = try await stores.key("early", [.lookup])
             let issued = try await stores.create(
                 .init(name: "brief", scopes: [.lookup], expiresAt: stores.now + 10))
@@ -235,7 +205,7 @@ struct ConsoleSessionTests {
                 #expect(try await cached.validKey(id)?.name == name)
             }
             #expect(try await cached.validKey(UUID()) == nil)
-            try await cached.revoke(early.id, disablingWebhooks: false, Caller(key: early))
+            try await cached.revoke(early.id, disablingWebhooks: false, early)
             #expect(try await cached.validKey(early.id) == nil)
             _ = try await stores.keys.revoke(late.id, by: .server, now: stores.now)
             try await cached.reload()

@@ -52,7 +52,7 @@ struct LookupRecordTests {
         _ reason: String?, _ words: String
     ) throws {
         let key = try #require(EventKey(rawValue: "derby"))
-        let wait = ChannelWait(refusal: .init(reason: reason, nextAttemptAt: now.addingTimeInterval(29.5)))
+        let wait = ChannelWait(nextAttemptAt: now.addingTimeInterval(29.5), reason: reason)
         #expect(wait.retryAfter(now) == 30)
         let detail = wait.detail(of: key, now)
         #expect(detail.contains("derby could not be made: ") && detail.contains(words), "\(detail)")
@@ -79,12 +79,13 @@ struct LookupRecordTests {
             record.variant = Variant(rawValue: isOver ? String(text.dropFirst().dropLast()) : text)
             return record
         }
-        var other = record()
+        var (other, development) = (record(), record())
         other.topic = "com.example.other"
+        development.environment = .development
         let name = LookupName(
             topic: "com.example.goal", environment: .production, key: try #require(EventKey(rawValue: "derby")),
             variant: asked.flatMap { Variant(rawValue: $0) })
-        let all = [other] + records
+        let all = [other, development] + records
         var entry = LookupEntry(all)
         let answer = entry.answer(to: name, now: now)
         let over = all.index(of: name.variant, name.topic, .production).map { all[$0] }

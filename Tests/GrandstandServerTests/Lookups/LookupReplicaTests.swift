@@ -29,24 +29,10 @@ struct LookupReplicaTests {
         LookupName(topic: Self.topic, environment: .production, key: try .sample(key))
     }
 
-    private func record(
-        _ channelID: String?, topic: String = topic, _ environment: APNsEnvironment = .production
-    ) -> LookupRecord {
+    private func record(_ channelID: String) -> LookupRecord {
         LookupRecord(
-            topic: topic, environment: environment, storagePolicy: .noMessageStored, channelID: channelID,
+            topic: Self.topic, environment: .production, storagePolicy: .noMessageStored, channelID: channelID,
             listing: LookupRecord.Listing(name: "Match"))
-    }
-
-    @Test func `apps and environments of one event are kept apart`() throws {
-        let (one, other) = ("com.example.goal", "com.example.other")
-        let all: [(topic: String, environment: APNsEnvironment, channelID: String?)] = [
-            (one, .production, "a"), (one, .development, "b"), (other, .production, "c"),
-        ]
-        var entry = LookupEntry(all.map { record($0.channelID, topic: $0.topic, $0.environment) })
-        for (topic, environment, channelID) in all + [(other, .development, nil)] {
-            let name = LookupName(topic: topic, environment: environment, key: try .sample("derby"))
-            #expect(entry.answer(to: name, now: clock.now)?.lookup?.channelId == channelID)
-        }
     }
 
     @Test

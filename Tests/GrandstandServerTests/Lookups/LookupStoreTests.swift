@@ -141,13 +141,14 @@ struct LookupStoreTests {
             #expect(try await wait() == ChannelWait())
             let refused = try await noted(stores) { try await stores.align() }
             #expect(refused == [.event(key)])
-            let first = try #require(try await wait()?.refusal)
+            let first = try #require(try await wait())
             #expect(first.reason == "quota-exhausted")
-            #expect(first.nextAttemptAt > stores.now)
+            let next = try #require(first.nextAttemptAt)
+            #expect(next > stores.now)
             stores.clock.advance(by: 31)
             let again = try await noted(stores) { try await stores.align() }
             #expect(again == [.event(key)])
-            #expect(try #require(try await wait()?.refusal).nextAttemptAt > first.nextAttemptAt)
+            #expect(try await wait()?.nextAttemptAt ?? next > next)
             // With a higher limit there is a place for another channel, and it is created.
             try await stores.apps.put(.sample(channelLimit: 2, at: stores.now))
             _ = try await noted(stores) { try await stores.provision() }
@@ -182,64 +183,6 @@ struct LookupStoreTests {
             try await stores.lookups.tidy()
             let left = try await stores.count("select count(*)::int as n from lookup_journal")
             #expect(left == 1)
-        }
-    }
-}
-
-@Suite(.timeLimit(.minutes(20)))
-struct LookupContentsTests {
-    /// A database whose queries wait for the test.
-    private final class Events: Sendable {
-        let asked = AsyncStream.makeStream(of: Set<LookupName>.self)
-        let go = AsyncStream.makeStream(of: String.self)
-
-        @Sendable func answer(_ names: Set<LookupName>) async throws -> [LookupName: LookupAnswer] {
-            asked.continuation.yield(names)
-            var iterator = go.stream.makeAsyncIterator()
-            let text = await iterator.next() ?? ""
-            if text == "down" { throw Problem(.storeUnavailable, "down") }
-            return Dictionary(uniqueKeysWithValues: names.map { ($0, .found(LookupBody(Array(text.utf8)))) })
-        }
-    }
-
-    private static func name(_ key: String = "derby") throws -> LookupName {
-        LookupName(topic: "com.example.goal", environment: .production, key: try #require(EventKey(rawValue: key)))
-    }
-
-    @Test func `one query has a limited number of names, and its failure goes to the callers that waited for it`()
-        async throws
-    {
-        let events = Events()
-        let contents = LookupContents(events.answer)
-        var asked = events.asked.stream.makeAsyncIterator()
-        try await withThrowingTaskGroup(of: Problem.Kind?.self) { group in
-            func ask(_ key: String) throws {
-                let name = try Self.name(key)
-                group.addTask {
-                    do {
-                        _ = try await contents.answer(name)
-                        return nil
-                    } catch let problem as Problem {
-                        return problem.kind
-                    }
-                }
-            }
-            try ask("first")
-            let asked3 = await asked.next()
-            #expect(asked3?.count == 1)
-            // Each name is asked for twice, and read once.
-            for number in 0..<300 { try ask("event-\(number % 150)") }
-            while contents.waitingCount < 300 { await Task.yield() }
-            events.go.continuation.yield("down")
-            let refused = try await group.next()
-            #expect(refused == .storeUnavailable)
-            let asked4 = await asked.next()
-            #expect(asked4?.count == 100)
-            events.go.continuation.yield("up")
-            let asked5 = await asked.next()
-            #expect(asked5?.count == 50)
-            events.go.continuation.yield("up")
-            for try await kind in group { #expect(kind == nil) }
         }
     }
 }

@@ -19,10 +19,11 @@ struct AcceptTests {
             #expect(accepted.state == .queued)
 
             let claimed = try #require(try await stores.claim().first)
-            #expect(claimed.attempts == 1 && claimed.priority == .immediate)
+            #expect(claimed.message.attempts == 1 && claimed.message.priority == .immediate)
             #expect(claimed.address == (try await stores.channels.address(of: .sample())))
-            #expect(claimed.channelID == (try await stores.channel().channelID))
-            #expect(claimed.expiration == 1_700_000_000 + 300 && claimed.expiresAt == stores.now + 300)
+            #expect(claimed.message.channelID == (try await stores.channel().channelID))
+            #expect(claimed.message.apnsExpiration == 1_700_000_000 + 300)
+            #expect(claimed.message.expiresAt == stores.now + 300)
             #expect(try await stores.state(of: accepted) == .sending)
 
             stores.clock.advance(by: 0.5)
@@ -36,7 +37,7 @@ struct AcceptTests {
             #expect(try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items == [read])
             let delivery = try await stores.delivery(of: accepted)
             #expect(delivery.state == .accepted && delivery.apnsUniqueId == "u")
-            #expect(delivery.apnsRequestId == claimed.requestID.words)
+            #expect(delivery.apnsRequestId == claimed.message.requestID.words)
             #expect(delivery.apnsRequestId == accepted.deliveries.first?.apnsRequestId)
             #expect(delivery.timestamp == 1_700_000_000 && delivery.settledAt == stores.now)
             #expect(try await stores.claim().isEmpty)

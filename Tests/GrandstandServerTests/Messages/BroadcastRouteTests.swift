@@ -62,7 +62,7 @@ struct BroadcastRouteTests {
             let answer = try await post(own.id, #""event": "\#(event)", "contentState": {}"#)
             #expect(answer.status == 202 && !(answer.json["eventKey"] is String), "\(answer.text)")
             let sent = try await world.rows.sendOne()
-            #expect(sent.channelID == own.channelID && sent.text.contains(#""event":"\#(event)""#))
+            #expect(sent.message.channelID == own.channelID && sent.text.contains(#""event":"\#(event)""#))
         }
         #expect(try await post(own.id, Self.update).slug == "event-ended")
     }

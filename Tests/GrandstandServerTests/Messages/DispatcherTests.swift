@@ -16,7 +16,7 @@ struct DispatcherTests {
     /// The dispatcher's outbox, with events of which each has one message that is due.
     private struct Scene {
         let stores: StoreWorld
-        let signals = WakeSignals.byHand
+        let signals = WakeUps.byHand
 
         /// Opens events and accepts a message for each. `channel(of:)` of the event is what the gateway sees.
         func add(_ keys: [String], of app: String = "com.example.Goal") async throws {
@@ -62,7 +62,7 @@ struct DispatcherTests {
             let valve = Valve()
             let gateway = ScriptedGateway { message in
                 await valve.pass()
-                return message.channelID == refused
+                return message.message.channelID == refused
                     ? .refusing(.badPriority) : .accepted((), APNsReceipt(requestID: nil, uniqueID: "u"))
             }
             try await scene.run(gateway, concurrency: 5) {
@@ -204,9 +204,9 @@ struct DispatcherTests {
     func `a message that waited beyond its time, or beyond its expiration, is not sent`(
         _ expiration: Int, _ seconds: TimeInterval
     ) {
-        var delivery = LoopSample.delivery(1)
-        delivery.expiration = expiration
-        delivery.expiresAt = LoopSample.now.addingTimeInterval(seconds)
-        #expect(delivery.isExpired(at: LoopSample.now))
+        let message = LaneMessage(
+            broadcast: UUID(), apnsExpiration: expiration, expiresAt: LoopSample.now.addingTimeInterval(seconds),
+            requestID: UUID())
+        #expect(message.isExpired(at: LoopSample.now))
     }
 }

@@ -36,8 +36,8 @@ struct DoubtTests {
             stores.clock.advance(by: 1)
             let second = try #require(try await stores.claim().first)
             #expect(
-                second.body == first.body && second.channelID == first.channelID
-                    && second.attempts == 2)
+                second.body == first.body && second.message.channelID == first.message.channelID
+                    && second.message.attempts == 2)
             try await doubt(stores, second, true)
             let delivery = try await stores.delivery(of: broadcast)
             #expect(delivery.state == .rejected && delivery.reason == "ChannelNotRegistered")
@@ -76,7 +76,7 @@ struct DoubtTests {
             #expect(replacement.state == .active && replacement.id != lost.id)
             #expect(try await stores.sendOne().text.contains("alert"))
             let sent = try await stores.sendOne()
-            #expect(sent.channelID == replacement.channelID)
+            #expect(sent.message.channelID == replacement.channelID)
             #expect(sent.text.contains(#"{"n":2}"#))
             #expect(try sent.timestamp > claimed.timestamp)
             #expect(try await stores.delivery(of: second).channelId == replacement.channelID)
@@ -109,7 +109,7 @@ struct DoubtTests {
             #expect(try await stores.claimChannels().isEmpty)
             let back = try await stores.channel(lost.id)
             #expect(back?.state == .active)
-            #expect(try await stores.sendOne().channelID == channelID)
+            #expect(try await stores.sendOne().message.channelID == channelID)
         }
     }
 }

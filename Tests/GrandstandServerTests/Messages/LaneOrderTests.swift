@@ -63,11 +63,11 @@ struct LaneOrderTests {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(at: stores.now))
             let channel = try await stores.adopt()
-            let alone = Intake(.channel(channel.id), request: .update())
-            _ = try await stores.accept([alone])
+            @Sendable func alone() -> Intake { Intake(.channel(channel.id), request: .update()) }
+            _ = try await stores.accept([alone()])
             let key = try await stores.open()
             try await stepping(stores) {
-                let results = try await stores.accept([Intake(eventKey: key, request: .update()), alone])
+                let results = try await stores.accept([Intake(eventKey: key, request: .update()), alone()])
                 #expect(results.count { (try? $0.get()) != nil } == 2)
             }
         }

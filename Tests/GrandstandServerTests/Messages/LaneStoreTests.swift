@@ -49,8 +49,8 @@ private struct LaneSteps {
     private func lane() async throws -> Lane {
         let ids: PostgresQuery = "array(select lane from audiences where event_key = \(key))"
         let messages = try await stores.pool.query(DeliveryRow.read(where: "d.lane = any(\(ids))"))
-        let row = try #require(try await stores.pool.query(LaneRow.read(ids)).first)
-        return try LaneRow.lane(row, try messages.map(DeliveryRow.message))
+        let row = try #require(try await stores.pool.query(LaneRows.read(ids)).first)
+        return try LaneRows.lane(row, try messages.map(DeliveryRow.message))
     }
 
     mutating func step() async throws {
@@ -98,11 +98,10 @@ private struct LaneSteps {
         let verdicts: [Verdict] = [
             .ok, .ok, .retry(at: later, reason: "x"), .throttled(until: later, reason: "x"), .rejected(.badRequest),
         ]
-        let settlement = Settlement(
-            delivery: delivery.id, lane: delivery.lane, verdict: verdicts[pick(5)], at: stores.now,
-            mayBeProcessed: pick(3) > 0)
-        try await stores.outbox.settle([settlement], replica: stores.replica, now: stores.now)
-        _ = expected.settle(settlement, by: stores.replica, at: stores.now)
+        var settlement = delivery.settled(verdicts[pick(5)], at: stores.now)
+        settlement.mayBeProcessed = pick(3) > 0
+        try await stores.outbox.record([settlement])
+        _ = expected.settle(settlement, at: stores.now)
     }
 
     private mutating func withdraw(_ expected: inout Lane) async throws {
@@ -136,22 +135,23 @@ struct ColumnTests {
             let before = try #require(try await message(of: broadcast.uuid, stores))
             let lane = try #require(try await lanes(stores).first)
             let time = stores.now.inMicroseconds
+            var progress = TokenProgress()
+            (progress.total, progress.accepted, progress.isSwept, progress.waiting) = (16, 13, true, 14)
             let full = LaneMessage(
                 id: before.id, broadcast: broadcast.uuid, state: .sending, isEnd: true,
                 priority: .immediate, plainPriority: .lowest, alerting: true, ringsUntil: time + 1, apnsExpiration: 2,
                 expiresAt: time + 3, attempts: 4, refusals: 5, nextAttemptAt: time + 6, timestamp: 7,
                 requestID: UUID(), uniqueID: "8", channelID: "9", reason: "10", settledAt: nil, hasContent: true,
                 contentBefore: UUID(), contentOf: UUID(), contentSent: true, contentBytes: 11, alertBytes: 12,
-                fanOut: FanOut(total: 16, accepted: 13, rest: .init(isSwept: true, waiting: 14)))
+                tokens: progress)
             var leased = lane
-            leased.lease = Lane.Lease(replica: stores.replica, until: time + 17)
-            let (row, old) = (DeliveryRow(full, of: leased), DeliveryRow(before, of: lane))
+            leased.tokens.lease = Lane.Lease(replica: stores.replica, until: time + 17)
             try await stores.pool.query(
-                DeliveryRow.columns.update([row], from: [old], ids: [try #require(before.id)]))
+                DeliveryRow.columns.update([(leased, full)], from: [(lane, before)], ids: [try #require(before.id)]))
             #expect(try await message(of: broadcast.uuid, stores) == full)
 
             try await stores.pool.query("delete from deliveries")
-            try await stores.pool.query(LaneRows.insert([row]))
+            try await stores.pool.query(DeliveryRow.columns.insert([(leased, full)]))
             var inserted = try #require(try await message(of: broadcast.uuid, stores))
             inserted.id = full.id
             #expect(inserted == full)
@@ -176,6 +176,8 @@ struct ColumnTests {
             full.newest = UUID()
             full.told = UUID()
             full.storedUntil = time + 5
+            full.tokens = .init(
+                lease: Lane.Lease(replica: UUID(), until: time + 6), lastTimestamp: 7, readyAt: time + 8)
             for statement in LaneRows.write([full], loaded: [lane], at: time) {
                 try await stores.pool.query(statement)
             }
@@ -189,6 +191,6 @@ struct ColumnTests {
     }
 
     private func lanes(_ stores: StoreWorld) async throws -> [Lane] {
-        try await stores.pool.query(LaneRow.read("array(select id from lanes)")).map { try LaneRow.lane($0, []) }
+        try await stores.pool.query(LaneRows.read("array(select id from lanes)")).map { try LaneRows.lane($0, []) }
     }
 }

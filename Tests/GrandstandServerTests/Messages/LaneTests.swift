@@ -30,28 +30,24 @@ struct LaneTests {
             try await stores.open(["match-1", "match-2"])
             var accepted: [Contract.Broadcast] = []
             for n in 1...2 { accepted.append(try await stores.accept(.update(), for: "match-\(n)")) }
-            let claimed = try await stores.claim().sorted { $0.id < $1.id }
+            let claimed = try await stores.claim().sorted { ($0.message.id ?? 0) < ($1.message.id ?? 0) }
             let settlements = zip(claimed, [Verdict.ok, .rejected(.badRequest)]).map {
-                Settlement(delivery: $0.id, lane: $0.lane, verdict: $1, at: stores.now)
+                $0.settled($1, at: stores.now)
             }
             let lanes = claimed.map(\.lane)
             try await stores.pool.transaction { connection in
                 try await connection.query("select from lanes where id = \(lanes[0]) for update")
-                #expect(
-                    try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now)
-                        == [lanes[0]])
-                #expect(
-                    try await stores.outbox.release([claimed[0]], replica: stores.replica, now: stores.now)
-                        == [lanes[0]])
-                try await stores.outbox.extendLeases(
-                    of: lanes, replica: stores.replica, until: stores.now + 60)
+                #expect(try await stores.outbox.record(settlements) == [lanes[0]])
+                let unsent = claimed[0].settled(nil, at: stores.now)
+                #expect(try await stores.outbox.record([unsent]) == [lanes[0]])
+                try await stores.extendLeases(of: lanes, until: stores.now + 60)
                 #expect(try await accepted.asyncMap { try await stores.state(of: $0) } == [.sending, .rejected])
             }
             // The lease of the lane has ended. The replica does not claim the lane again while the replica reports the
             // lane as held.
             stores.clock.advance(by: 10)
             #expect(try await stores.claim(held: [lanes[0]]).isEmpty)
-            #expect(try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now) == [])
+            #expect(try await stores.outbox.record(settlements) == [])
             #expect(try await stores.state(of: accepted[0]) == .accepted)
             #expect(try await stores.delivery(of: accepted[0]).attempts == 1)
         }

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-/// Messages and events as people type them.
+/// Messages as people type them.
 struct MessageFormTests {
     private static func form(_ pairs: [(String, String)]) -> MessageForm {
         MessageForm(FormFields(pairs.map { .init(name: $0.0, value: $0.1) }))
@@ -95,29 +95,5 @@ struct MessageFormTests {
         let form = Self.form([("alertTitle", "a\u{2067}b"), ("alertBody", "c")])
         #expect(form["alertTitle"].isEmpty)
         #expect(try JSONValue(parsing: try form.body())["alert"]?["title"]?.string == "a\u{2067}b")
-    }
-
-    @Test func `an event is read line by line`() throws {
-        func form(_ audiences: String, _ more: String) -> EventForm {
-            let values = [
-                ("key", "derby"), ("name", "Derby"), ("startsAt", "2026-11-28 14:30"), ("channelsOpenBefore", "86400"),
-                ("topics", "team:a, team:b"), ("defaults.staleAfter", "300"), ("audiences", audiences), ("more", more),
-            ]
-            return EventForm(fields: FormFields(values.map { .init(name: $0.0, value: $0.1) }))
-        }
-        let (key, bytes) = try form(
-            "com.example.A production noMessageStored\n\ncom.example.A production noMessageStored de",
-            #"{"metadata": {"a": 1}}"#
-        ).declaration()
-        #expect(key.rawValue == "derby")
-        let json = try JSONValue(parsing: bytes)
-        #expect(json["startsAt"]?.string == "2026-11-28T14:30:00Z")
-        #expect(json["topics"]?.elements?.compactMap(\.string) == ["team:a", "team:b"])
-        #expect(json["audiences"]?.elements?.count == 2)
-        #expect(json["audiences"]?.elements?.last?["variant"]?.string == "de")
-        #expect(json["metadata"] != nil && json["channelsOpenBefore"]?.integer == 86_400)
-        #expect(json["defaults"]?["staleAfter"]?.integer == 300)
-        let refused = #expect(throws: Problem.self) { try form("com.example.A", #"{"name": "x"}"#).declaration() }
-        #expect(refused?.errors.map(\.pointer) == ["more", "audiences"])
     }
 }

@@ -22,7 +22,7 @@ struct ScheduledTests {
             #expect(try await stores.promote() == 0)
             #expect(try await stores.read(accepted)?.state == .queued)
             let sent = try await stores.sendOne()
-            #expect(sent.expiration == Int(at.timeIntervalSince1970) + 10)
+            #expect(sent.message.apnsExpiration == Int(at.timeIntervalSince1970) + 10)
             #expect(try sent.timestamp == Int(at.timeIntervalSince1970))
         }
     }
@@ -42,8 +42,8 @@ struct ScheduledTests {
             #expect(try await stores.promote() == 1)
             let sent = try await stores.sendOne()
             #expect(sent.body == request.payload.body(timestamp: 1_700_000_001))
-            #expect(sent.priority == .lowest)
-            #expect(sent.expiration == 1_700_000_300)
+            #expect(sent.message.priority == .lowest)
+            #expect(sent.message.apnsExpiration == 1_700_000_300)
             #expect(sent.address.bundleID == audiences[1].bundleID)
         }
     }

@@ -42,7 +42,7 @@ struct StateTests {
             #expect((goal.outcome, goal.rule) == (.rings, 0))
             stores.clock.advance(by: 2)
             let sent = try await stores.sendOne()
-            #expect(sent.priority == .immediate)
+            #expect(sent.message.priority == .immediate)
             #expect(
                 sent.text
                     == #"{"aps":{"timestamp":1700000002,"event":"update","content-state":{"home": 1, "clock": "0"},"#
@@ -196,23 +196,29 @@ struct StateTests {
     @Test func `a preview shows the outcome and changes nothing`() async throws {
         try await Self.withContent { stores in
             try await stores.tell(Self.content(0), sequence: 1)
-            let report = try stores.state(Self.content(1), sequence: 2)
+            let report = stores.state(Self.content(1), sequence: 2)
             let preview = try await stores.outbox.rehearse(
-                report, Intake(.event(try .sample()), .state(report), by: .server), now: stores.now)
-            #expect((preview.state.outcome, preview.state.rule) == (.rings, 0))
+                Intake(reporting: report, at: stores.now))
+            #expect(preview.state?.outcome == .rings && preview.state?.rule == 0)
             #expect(preview.broadcast?.audiences.first?.payload.description.contains(#""alert""#) == true)
             #expect(try await stores.tell(Self.content(1), sequence: 2)?.outcome == .rings)
         }
     }
 }
 
+extension Intake {
+    fileprivate init(reporting report: Contract.StateDraft, at time: Date) throws {
+        self.init(.event(try .sample()), request: .update(), at: time)
+        self.report = report
+    }
+}
+
 extension StoreWorld {
     func state(
         _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false
-    ) throws -> StateReport {
-        StateReport(
-            contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, epoch: epoch,
-            isFinal: isFinal)
+    ) -> Contract.StateDraft {
+        Contract.StateDraft(
+            contentState: RawJSON(unchecked: content.utf8), sequence: sequence, sequenceEpoch: epoch, final: isFinal)
     }
 
     /// Sends a state of an event.
@@ -221,9 +227,9 @@ extension StoreWorld {
         _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false,
         by outbox: Outbox? = nil
     ) async throws -> Contract.Broadcast? {
-        let report = try state(content, sequence: sequence, epoch: epoch, isFinal: isFinal)
+        let report = state(content, sequence: sequence, epoch: epoch, isFinal: isFinal)
         return try await (outbox ?? self.outbox).tell(
-            Intake(.event(try .sample()), .state(report), by: .server), now: now)
+            Intake(reporting: report, at: now))
     }
 
     /// Declares a content type of the sample app.

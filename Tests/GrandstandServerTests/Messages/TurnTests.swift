@@ -79,8 +79,8 @@ struct TurnTests {
             try await stores.accept(.update())
             let claimed = try #require(try await stores.claim(lease: 5).first)
             let until = stores.now + 9
-            try await stores.outbox.extendLeases(of: [claimed.lane], replica: UUID(), until: until + 100)
-            try await stores.outbox.extendLeases(of: [claimed.lane], replica: stores.replica, until: until)
+            try await stores.extendLeases(of: [claimed.lane], by: UUID(), until: until + 100)
+            try await stores.extendLeases(of: [claimed.lane], until: until)
             stores.clock.advance(by: 8)
             #expect(try await stores.claim(by: UUID()).isEmpty)
             stores.clock.advance(by: 1)

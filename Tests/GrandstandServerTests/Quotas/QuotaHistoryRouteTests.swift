@@ -76,11 +76,8 @@ struct QuotaHistoryRouteTests {
     }
 
     @Test(arguments: [
-        ("", false), ("*/*", false), ("text/csv", true), ("TEXT/CSV; header=present", true), ("text/*", true),
-        ("text/csv, application/json", false), ("text/csv;q=0.9, application/json;q=0.8", true),
-        ("text/csv;q=0.5, application/json", false), ("application/json, text/csv; q=0.2", false),
-        ("text/csv;q=0, */*", false), ("text/csv, */*;q=0.1", true), ("text/csv;q=0.1, text/*, */*;q=0.05", true),
-        ("text/csv;q=x", false),
+        ("*/*", false), ("TEXT/CSV; header=present", true), ("text/csv;q=0.9, application/json;q=0.8", true),
+        ("text/csv;q=0, */*", false), ("text/csv;q=0.1, text/*, */*;q=0.05", true), ("text/csv;q=x", false),
     ]) func `the format with the higher weight is preferred`(accept: String, isCSV: Bool) {
         let ranges = MediaRanges(accept)
         #expect((ranges.weight(of: "text/csv") > ranges.weight(of: "application/json")) == isCSV)
@@ -96,11 +93,8 @@ struct QuotaHistoryRouteTests {
     }
 
     @Test(arguments: [
-        ("step=7", "step"), ("step=-5m", "step"), ("step=0", "step"), ("step=90000000000000000000d", "step"),
-        ("step=367d", "step"), ("from=2026-11-21T20:45:00Z&to=2026-11-21T20:45:00Z", "from"),
-        ("from=2020-01-01T00:00:00Z&step=5m", "step"), ("from=yesterday", "from"),
-        ("environment=staging", "environment"),
-        ("bundleId=%21", "bundleId"),
+        ("step=7", "step"), ("step=90000000000000000000d", "step"), ("step=367d", "step"),
+        ("from=2026-11-21T20:45:00Z&to=2026-11-21T20:45:00Z", "from"), ("from=2020-01-01T00:00:00Z&step=5m", "step"),
     ])
     func `invalid or endless periods are refused before anything is read`(
         query: String, pointer: String
@@ -112,26 +106,13 @@ struct QuotaHistoryRouteTests {
 
     @Test func `too many samples are refused and not cut`() async throws {
         try await Self.withSamples { world in
-            // 301 apps with 34 steps each.
-            try await world.database.query(
-                """
-                with app as (
-                    insert into apps (bundle_id, name, team_id, key_id, channel_limit, created_at, updated_at)
-                    select 'com.example.a' || n, 'x', 'TEAM123456', 'KEY1234567', 1, now(), now() from generate_series(1, 301) n
-                    returning bundle_id
-                ), environment as (
-                    insert into app_environments (bundle_id, environment, reconciled_at)
-                    select bundle_id, 'production', now() from app
-                )
-                select
-                """)
             try await world.database.query(
                 """
                 insert into quota_samples
                 select bundle_id, 'production', 300, \(RouteWorld.now) - n * interval '5 minutes', 5, 1, 7, 100, 3, 2
-                from apps, generate_series(2, 35) n
+                from apps, generate_series(2, 5000) n
                 """)
-            let answer = try await world("GET", "/v1/quotas/history")
+            let answer = try await world("GET", "/v1/quotas/history?step=5m&from=2026-11-01T00:00:00Z")
             #expect(answer.pointers == ["step"])
             #expect(answer.detail.contains("one app"))
         }

@@ -82,24 +82,24 @@ struct QuotaHistoryTests {
     }
 
     /// A store with two apps.
-    private static func with(_ body: (QuotaHistoryStore, StoreWorld) async throws -> Void) async throws {
+    private static func with(_ body: (ChannelStore, StoreWorld) async throws -> Void) async throws {
         try await withStores { stores in
             for app in ["com.example.Stadium", "com.example.Other"] {
                 _ = try await stores.apps.put(.sample(app, at: stores.now))
             }
-            try await body(QuotaHistoryStore(database: Database(stores.pool)), stores)
+            try await body(stores.channels, stores)
         }
     }
 
     @Test func `of the samples that replicas take at the same time one stays`() async throws {
         try await Self.with { history, stores in
             let quota = try Self.quota("com.example.Stadium", used: 3)
-            _ = try await concurrently(4) { _ in try await history.record([quota], at: Self.noon) }
-            try await history.record([try Self.quota("com.example.Stadium", used: 4)], at: Self.noon)
+            _ = try await concurrently(4) { _ in try await history.keepSamples(of: [quota], at: Self.noon) }
+            try await history.keepSamples(of: [try Self.quota("com.example.Stadium", used: 4)], at: Self.noon)
             #expect(try await history.samples(Self.history(300)).map(\.used) == [3])
             // If an app was deleted meanwhile, the samples of the other apps are still stored.
             let gone = try Self.quota("com.example.Gone", used: 1)
-            try await history.record([gone, quota], at: Self.at(5))
+            try await history.keepSamples(of: [gone, quota], at: Self.at(5))
             #expect(try await history.samples(Self.history(300)).count == 2)
         }
     }
@@ -115,8 +115,8 @@ struct QuotaHistoryTests {
                                 ::text::audit_action, 'com.example.Stadium', 'production')
                         """)
                 }
-                try await history.record(
-                    [try Self.quota("com.example.Stadium", used: used)], at: Self.at(minutes))
+                try await history.keepSamples(
+                    of: [try Self.quota("com.example.Stadium", used: used)], at: Self.at(minutes))
             }
             let fine = try await history.samples(Self.history(300))
             #expect(fine.map(\.at) == [5, 10, 20].map(Self.at))
@@ -133,7 +133,7 @@ struct QuotaHistoryTests {
             }
             // A sample taken on the hour is also stored as the sample of the hour. It counts all creations and
             // deletions of the hour, also those for which a five-minute sample is missing.
-            try await history.record([try Self.quota("com.example.Stadium", used: 2)], at: Self.at(60))
+            try await history.keepSamples(of: [try Self.quota("com.example.Stadium", used: 2)], at: Self.at(60))
             let hour = try #require(try await history.samples(Self.history(3_600)).first)
             #expect(hour.used == 2 && hour.peak == 9 && hour.created == 3 && hour.deleted == 4)
         }
@@ -142,14 +142,14 @@ struct QuotaHistoryTests {
     @Test func `five-minute samples are kept for two days, those of an hour for 400`() async throws {
         try await Self.with { history, stores in
             let quota = try Self.quota("com.example.Stadium", used: 1)
-            try await history.record([quota], at: Self.noon)
+            try await history.keepSamples(of: [quota], at: Self.noon)
             let days = { (count: Double) in Self.noon.addingTimeInterval(86_400 * count) }
-            try await history.record([quota], at: days(2).addingTimeInterval(-300))
+            try await history.keepSamples(of: [quota], at: days(2).addingTimeInterval(-300))
             #expect(try await history.samples(Self.history(300)).count == 2)
-            try await history.record([quota], at: days(2))
+            try await history.keepSamples(of: [quota], at: days(2))
             #expect(try await history.samples(Self.history(300)).map(\.at).first == days(2).addingTimeInterval(-300))
             #expect(try await history.samples(Self.history(3_600)).map(\.at) == [Self.noon, days(2)])
-            try await history.record([quota], at: days(400))
+            try await history.keepSamples(of: [quota], at: days(400))
             #expect(try await history.samples(Self.history(3_600)).map(\.at) == [days(2), days(400)])
         }
     }

@@ -121,7 +121,7 @@ struct ReconciliationTests {
             #expect(actions.map(\.name) == [.settle])
             #expect(try await stores.apply(actions, run).done == [true])
             #expect(try await stores.channel().state == .active)
-            #expect(try await stores.sendOne().channelID == "made")
+            #expect(try await stores.sendOne().message.channelID == "made")
             // Applying the same conclusion a second time does nothing.
             #expect(try await stores.apply(actions, run).done == [false])
         }
@@ -191,7 +191,7 @@ struct ReconciliationTests {
             try await stores.provision()
             let new = try await stores.channel()
             #expect(new.id != lost.id)
-            #expect(try await stores.sendOne().channelID == new.channelID)
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
         }
     }
 

@@ -87,15 +87,4 @@ struct WitnessTests {
             #expect(try await stores.quota().apple == Contract.AppleCount(count: 1, at: late))
         }
     }
-
-    @Test func `a call whose lease went to another caller does not begin`() async throws {
-        try await withStores { stores in
-            try await stores.put(.sample())
-            try await stores.align()
-            let task = try #require(try await stores.claimChannels().first)
-            try await stores.record(.notCreated(state: .creating, nextAttemptAt: stores.now), of: task)
-            _ = try await stores.claimChannels()
-            #expect(try await !stores.channels.beginCall(of: task, now: stores.now))
-        }
-    }
 }

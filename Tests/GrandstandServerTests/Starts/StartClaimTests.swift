@@ -39,30 +39,13 @@ struct StartClaimTests {
             #expect(shard.pushes[0].expiration == Int(shard.until.timeIntervalSince1970.rounded(.down)))
             #expect(shard.pushes[0].payload.staleDate != nil)
             #expect(shard.pushes[0].timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 2)
-            #expect(shard.pushes[0].payload.attributes == start.attributes.array)
+            #expect(shard.pushes[0].payload.start?.attributes == start.attributes.array)
             let member = try #require(shard.members.first)
-            #expect(member.form == .channel)
-            #expect(shard.alerts.value(for: try #require(member.locale)) == Array(#"{"title": "Anpfiff"}"#.utf8))
+            #expect(member.form.hasInput)
+            #expect(shard.requests()(member).collapseID == "start-\(shard.run)")
+            #expect(shard.alerts.value(for: try #require(member.form.locale)) == Array(#"{"title": "Anpfiff"}"#.utf8))
             try await world.stores.accept(.update())
             #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.pushes[0].timestamp)
-        }
-    }
-
-    @Test func `the starts of an event have one collapse ID, and another event's have another`() async throws {
-        try await withStarts { world in
-            for key in ["match-1", "match-2"] { try await world.open(key) }
-            try await world.follow()
-            func ids() async throws -> Set<String> {
-                var ids: Set<String> = []
-                for shard in try await world.claim() {
-                    ids.insert(try #require(shard.requests()(shard.members[0]).collapseID))
-                    try await world.settle(shard) { _ in .retry(at: world.now, reason: "Shutdown") }
-                }
-                return ids
-            }
-            let first = try await ids()
-            #expect(first.count == 2)
-            #expect(try await ids() == first)
         }
     }
 
@@ -197,7 +180,7 @@ struct StartClaimTests {
             // A token of another type of attributes does not count.
             try await world.follow(attributesType: "FlightAttributes")
             let shard = try #require(try await world.claim().first)
-            #expect(shard.members.map(\.form) == [.plain, .channel])
+            #expect(shard.members.map(\.form.hasInput) == [false, true])
             let counts = try await world.counts()
             #expect(counts.pending == 2)
             #expect(counts.ineligible == .init(system: 2, disabled: 2, noToken: 3, tooLate: 0))
@@ -212,7 +195,7 @@ struct StartClaimTests {
             try await world.follow()
             let shard = try #require(try await world.claim().first)
             #expect(shard.pushes[0].channelID == nil)
-            #expect(shard.members.map(\.form) == [.token])
+            #expect(shard.members.map { shard.pushes[$0.form.push].payload.start?.input } == [.token])
         }
     }
 }
@@ -248,7 +231,7 @@ struct VariantStartTests {
             let bodies = shard.requests()
             for (installation, variant) in followers {
                 let member = try #require(shard.members.first { $0.installation == installation })
-                let push = shard.pushes[member.push]
+                let push = shard.pushes[member.form.push]
                 #expect(try await push.channelID == channel(of: variant, world))
                 let content = variant.flatMap { contents[$0] } ?? #"{"n":1}"#
                 #expect(push.payload.contentState == Array(content.utf8))
@@ -318,7 +301,7 @@ struct VariantStartTests {
             let shards = try await world.claim()
             #expect(shards.map(\.members.count) == [1])
             let shard = try #require(shards.first)
-            #expect(try await shard.pushes[shard.members[0].push].channelID == channel(of: chosen ?? "de", world))
+            #expect(try await shard.pushes[shard.members[0].form.push].channelID == channel(of: chosen ?? "de", world))
             let reports = try await world.report().audiences
             #expect(reports.map(\.variant) == [chosen])
             #expect(reports.first?.counts.followers == 1)

@@ -9,30 +9,6 @@ internal import Testing
 /// An event's start: declaration, request, stop and report.
 @Suite(.database)
 struct StartRouteTests {
-    private static let audiences =
-        #"[{"bundleId": "com.example.Goal", "environment": "production", "storagePolicy": "noMessageStored"}]"#
-    private static let required = #""attributesType": "M", "attributes": {}, "alert": {"title": "t"}"#
-
-    /// The refusal of a declaration that is too long contains the size of the push. From this size the test computes
-    /// how many bytes the push has besides the alert's text.
-    @Test func `the longest push that APNs accepts is accepted, and one byte more is refused`() async throws {
-        func body(_ length: Int) -> String {
-            let text = String(repeating: "x", count: length)
-            return
-                #"{"name": "x", "audiences": \#(Self.audiences), "startsAt": "2026-11-21T20:45:00Z", "start": {\#(Self.required), "#
-                + #""alertsByLocale": {"de": {"title": "\#(text)"}}}}"#
-        }
-        let world = RouteWorld()
-        try await world.rows.apps.put(.sample(at: world.rows.now))
-        let refused = try await world("PUT", "/v1/events/derby", body(4_096))
-        #expect(refused.status == 413)
-        #expect(refused.slug == "payload-too-large")
-        let size = try #require(refused.json["size"] as? Int)
-        let most = 4_096 - (size - 4_096)
-        #expect(try await world("PUT", "/v1/events/derby", body(most)).status == 201)
-        #expect(try await world("PUT", "/v1/events/derby", body(most + 1)).status == 413)
-    }
-
     @Test func `a dry run starts nothing, a request does, and a start can be stopped`() async throws {
         let world = RouteWorld()
         let path = "/v1/events/match-1/starts"
@@ -63,7 +39,7 @@ struct StartRouteTests {
         var event = try EventSpecification.sample()
         event.start = StartWorld.start(at: world.rows.now + 3_600)
         try await world.rows.put(event)
-        #expect(try await world.get("/console/events/match-1/start").body.contains("Would get it"))
+        #expect(try await world.get("/console/events/match-1/start").text.contains("Would get it"))
         for (button, action) in [("start", Contract.AuditAction.startRequested), ("stop", .startStopped)] {
             let path = "/console/events/match-1/\(button)"
             #expect(try await world.submit(path, as: "lookup").status == 403)

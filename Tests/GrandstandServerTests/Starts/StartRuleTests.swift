@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -47,26 +46,6 @@ struct StartRuleTests {
         #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
     }
 
-    @Test func `after a move the answer says who gets a card, and who gets none`() throws {
-        let start = Self.start()
-        let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
-        func outlook(at seconds: Double, isStopped: Bool = false, restarts: Bool = false) -> String {
-            var start = start
-            start.restart = restarts
-            return start.outlook(window, started: 1_204, isStopped: isStopped, at: Self.noon + seconds)
-        }
-        let (from, until) = (RFC3339.text(window.from), RFC3339.text(window.until))
-        #expect(
-            outlook(at: 60)
-                == "Followers that got this event's card, or may have got it: 1204. They get no other one, even if it "
-                + "ended on their phones; an event with another key starts one for all. Other followers get one until "
-                + "the event ends, at the latest until \(until).")
-        #expect(outlook(at: -60).contains("get one from \(from) on until the event ends, at the latest until \(until)"))
-        #expect(outlook(at: 21_600).contains("get none, because its time was over at \(until)"))
-        #expect(outlook(at: 60, isStopped: true).contains("get none until the start, which is stopped,"))
-        #expect(outlook(at: 60, restarts: true).contains("no other one unless its channel is replaced;"))
-    }
-
     @Test func `a push expires after minutes, and never after the event's end`() throws {
         let noon = Self.noon
         func seconds(_ start: Contract.Start, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
@@ -92,7 +71,7 @@ struct StartRuleTests {
         let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
         func staleDate(_ now: Double, _ defaults: Contract.EventDefaults = Contract.EventDefaults()) -> Int? {
             let now = Self.noon + now
-            return StartPayload(start, filledBy: defaults, at: now, until: window.end(at: now))?.staleDate.map {
+            return start.payload(filledBy: defaults, at: now, until: window.end(at: now))?.staleDate.map {
                 $0 - Int(Self.noon.timeIntervalSince1970)
             }
         }
@@ -105,22 +84,18 @@ struct StartRuleTests {
     @Test func `a start without its own values gets the event's defaults`() throws {
         var start = Self.start()
         let defaults = Contract.EventDefaults(staleAfter: 120, relevanceScore: RawJSON(unchecked: "80.5".utf8))
-        #expect(StartPayload(start, filledBy: defaults, at: Self.noon) == nil)
+        #expect(start.payload(filledBy: defaults, at: Self.noon) == nil)
         start.contentState = RawJSON(unchecked: "{}".utf8)
-        let filled = try #require(StartPayload(start, filledBy: defaults, at: Self.noon.addingTimeInterval(0.9)))
+        let filled = try #require(start.payload(filledBy: defaults, at: Self.noon.addingTimeInterval(0.9)))
         #expect(filled.staleDate == Int(Self.noon.timeIntervalSince1970) + 120)
         #expect(filled.relevanceScore == Array("80.5".utf8))
         start.staleDate = Self.noon
-        #expect(
-            StartPayload(start, filledBy: defaults, at: Self.noon)?.staleDate == Int(Self.noon.timeIntervalSince1970))
-        let plain = try #require(StartPayload(start, filledBy: Contract.EventDefaults(), at: Self.noon))
-        #expect(plain == StartPayload(start, contentState: Array("{}".utf8)))
+        #expect(start.payload(filledBy: defaults, at: Self.noon)?.staleDate == Self.noon.epoch)
         // The check of the push's size includes the values that come from the event's defaults.
         start.staleDate = nil
-        let room =
-            4_096
-            - StartPayload(start, contentState: Array("{}".utf8), staleDate: 4_000_000_000).size(
-                [], timestamp: 4_000_000_000, input: .channel(String(repeating: "A", count: 24)))
+        var longest = try #require(start.payload(filledBy: .init(), at: Self.noon, until: Self.noon))
+        longest.listen(to: String(repeating: "A", count: 24))
+        let room = 4_096 - longest.size([], timestamp: 4_000_000_000)
         start.contentState = RawJSON(unchecked: #"{"s":"\#(String(repeating: "x", count: room - 6))"}"#.utf8)
         try start.requireFit(with: Contract.EventDefaults())
         #expect(throws: Problem.self) { try start.requireFit(with: defaults) }
@@ -135,13 +110,13 @@ struct StartRuleTests {
             relevanceScore: Array("9".utf8))
         for contentState in [start.contentState, nil] {
             start.contentState = contentState
-            let payload = StartPayload(start, newest: newest, filledBy: defaults, at: Self.noon)
+            let payload = start.payload(newest: newest, filledBy: defaults, at: Self.noon)
             #expect(payload?.contentState == newest.contentState)
             #expect(payload?.staleDate == newest.staleDate)
             #expect(payload?.relevanceScore == newest.relevanceScore)
             #expect(payload?.alert == Array(start.alert.bytes))
         }
-        #expect(StartPayload(start, newest: nil, filledBy: defaults, at: Self.noon) == nil)
+        #expect(start.payload(filledBy: defaults, at: Self.noon) == nil)
     }
 
     @Test(arguments: [
@@ -154,24 +129,25 @@ struct StartRuleTests {
         #expect(alerts.value(for: locale) == tag?.lowercased())
     }
 
-    @Test func `a push contains the organiser's bytes unchanged, and its size is that with the longest alert`() {
-        var payload = StartPayload(Self.start(), contentState: Array(#"{"s": [1]}"#.utf8))
+    @Test func `a push contains the organiser's bytes unchanged, and its size is that with the longest alert`() throws {
+        var start = Self.start()
+        start.contentState = RawJSON(unchecked: #"{"s": [1]}"#.utf8)
+        var payload = try #require(start.payload(filledBy: .init(), at: Self.noon))
         let head =
             #"{"aps":{"timestamp":1795300000,"event":"start","attributes-type":"M\"","attributes":{ "a" : 1.0 },"#
         let middle = #""content-state":{"s": [1]},"alert":{"title":"t"}"#
-        func text(_ input: StartPayload.Input) -> String {
-            String(decoding: payload.body(timestamp: 1_795_300_000, input: input), as: UTF8.self)
-        }
-        #expect(text(.none) == head + middle + "}}")
-        #expect(text(.token) == head + middle + #","input-push-token":1}}"#)
+        func text() -> String { String(decoding: payload.body(timestamp: 1_795_300_000), as: UTF8.self) }
+        #expect(text() == head + middle + "}}")
+        payload.listen(to: nil)
+        #expect(text() == head + middle + #","input-push-token":1}}"#)
         // The size is computed with the longest alert.
-        let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
         let long = Array(#"{"title":"twelve more."}"#.utf8)
-        #expect(payload.size([long, [1]], timestamp: 1_795_300_000, input: .token) == plain + 11)
+        #expect(payload.size([long, [1]], timestamp: 1_795_300_000) == text().utf8.count + 11)
         payload.staleDate = 1_795_303_600
         payload.relevanceScore = Array("0.50".utf8)
+        payload.listen(to: "a/b+==")
         #expect(
-            text(.channel("a/b+=="))
+            text()
                 == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
     }
 

@@ -88,11 +88,13 @@ struct ClientAndSimulator: Sendable {
         to channelID: String, at address: APNsAddress = Self.address, expiration: Int = 0, requestID: UUID = UUID()
     ) -> ClaimedDelivery {
         ClaimedDelivery(
-            id: 1, lane: 1, address: address, channelID: channelID,
+            lane: 1,
+            message: LaneMessage(
+                id: 1, broadcast: UUID(), priority: .immediate, apnsExpiration: expiration, expiresAt: .distantFuture,
+                attempts: 1, requestID: requestID, channelID: channelID),
+            address: address,
             body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(
-                timestamp: 1_700_000_000),
-            priority: .immediate, expiration: expiration, requestID: requestID, attempts: 1,
-            expiresAt: .distantFuture)
+                timestamp: 1_700_000_000), replica: UUID())
     }
 
     /// Sends a message through the client.

@@ -42,8 +42,8 @@ struct ConsoleWorld {
             reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil))
     }
 
-    /// Actions of the test, in addition to the console's.
-    var others: [ActionRoute] = []
+    /// Pages and forms of the test, in addition to the console's.
+    var others: [PageRoute] = []
     var now: @Sendable () -> Date = { Samples.now }
 
     private static let ids = Mutex<[String: UUID]>([:])
@@ -59,18 +59,14 @@ struct ConsoleWorld {
 
     /// A session that began just now with the key of `secret`.
     func session(_ secret: String) async throws -> SessionSecret {
-        let session = SessionSecret()
         let key = try await stored(secret)
-        try await sessions.begin(ConsoleSession(id: session.id, key: key.id, startedAt: now(), usedAt: now()))
-        return session
+        return try await Sessions(database: ports.database, keys: ports.api(now: now).keys, now: now).begin(key).session
     }
 
     private func signedIn(_ secret: String?) async throws -> SessionSecret? {
         guard let secret else { return nil }
         return try await session(secret)
     }
-
-    var sessions: ConsoleSessionStore { ConsoleSessionStore(database: ports.database) }
 
     /// The key with this secret, which is then in the database.
     private func stored(_ secret: String) async throws -> APIKey {
@@ -79,42 +75,34 @@ struct ConsoleWorld {
         return key
     }
 
-    struct Answer {
-        let status: Int
-        let headers: HTTPFields
-        let body: String
-
-        var location: String? { headers[.location] }
-        var cookie: String? { headers[.setCookie] }
-    }
-
     /// Opens a page, signed in with `secret`; `nil`: not signed in.
-    func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws -> Answer {
+    func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws
+        -> RouteWorld.Answer
+    {
         try await send(.get, path, session: try await signedIn(secret), headers: headers)
     }
 
     /// Opens a page in an existing session.
-    func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws -> Answer {
+    func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws
+        -> RouteWorld.Answer
+    {
         try await send(.get, path, session: session, headers: headers)
-    }
-
-    /// Sends a HEAD request for a page.
-    func head(_ path: String, as secret: String? = "admin") async throws -> Answer {
-        try await send(.head, path, session: try await signedIn(secret))
     }
 
     /// Sends a form without adding a token.
     func post(
         _ path: String, _ form: [(String, String)] = [], in session: SessionSecret? = nil,
         headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> RouteWorld.Answer {
         let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
         let type = ["Content-Type": "application/x-www-form-urlencoded"]
         return try await send(.post, path, session: session, headers: type.merging(headers) { $1 }, body: body)
     }
 
     /// Sends a form with a fresh token, signed in with `secret`.
-    func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws -> Answer {
+    func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws
+        -> RouteWorld.Answer
+    {
         let session = try await session(secret)
         return try await post(
             path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
@@ -124,8 +112,8 @@ struct ConsoleWorld {
     func send(
         _ method: HTTPRequest.Method, _ path: String, session: SessionSecret?, headers: [String: String] = [:],
         body: String = ""
-    ) async throws -> Answer {
-        var fields: HTTPFields = [:]
+    ) async throws -> RouteWorld.Answer {
+        var fields: HTTPFields = [.xRequestID: "1a2b"]
         if let session { fields[.cookie] = "grandstand-session=\(session.text)" }
         for (name, value) in headers {
             if let name = HTTPField.Name(name) { fields[name] = fields[name].map { "\($0); \(value)" } ?? value }
@@ -137,21 +125,18 @@ struct ConsoleWorld {
         for field in FormFields(body).entries where ["key", "currentKey"].contains(field.name) {
             _ = try? await stored(field.value.trimmed)
         }
-        let api = try ports.api(now: now)
-        var context = RouteWorld.context
-        context.requestID = "1a2b"
-        let response = try await console(api).responder(adding: others).respond(
-            to: request, context: ConsoleContext(source: api.access(to: api.routes)(context)))
-        return Answer(
-            status: response.status.code, headers: response.headers,
-            body: String(decoding: try await response.bytes(), as: UTF8.self))
+        var api = try ports.api(now: now)
+        api.console = try console()
+        let response = try await api.responder().respond(to: request, context: RouteWorld.context)
+        return try await RouteWorld.Answer(response)
     }
 
     /// The console's pages and forms.
-    func groups() throws -> [any PageGroup] { try console(ports.api(now: now)).groups }
+    func pages() throws -> [PageRoute] { try ports.api(now: now).pages(of: console()) }
 
-    private func console(_ api: API) throws -> Console {
+    private func console() throws -> Console {
         Console(
-            api: api, activity: { [activity] reach, _ in try activity(reach) }, templates: try ConsoleTemplates())
+            activity: { [activity] reach, _ in try activity(reach) }, templates: try ConsoleTemplates(),
+            others: others)
     }
 }

@@ -39,17 +39,16 @@ struct CrowdWorld: Sendable {
             from installations where id = \(installation) returning id as n
             """)
         try await stores.pool.withConnection { try await join(activity, on: $0) }
-        // If the crowd has no content yet, the dispatcher's loop lets the activity wait for the first message at once.
+        // If there is no content yet, the dispatcher's loop lets the activity wait for the first message at once.
         try await stores.pool.query(
             """
-            update activities a set due_at = null from lanes l
-            where l.crowd_event = a.event_key and l.crowd_app = a.app and l.crowd_variant = a.variant
-                and l.newest_broadcast is null
+            update activities a set due_at = null from crowds c join lanes l on l.id = c.lane
+            where c.event_key = a.event_key and c.app = a.app and c.variant = a.variant and l.newest_broadcast is null
             """)
         return activity
     }
 
-    /// Lets an activity join its crowd, with a new token if one is given, as its report does.
+    /// Lets an activity get the newest content, with a new token if one is given, as its report does.
     func join(_ activity: Int, token: String? = nil, on connection: PostgresConnection) async throws {
         if let token {
             try await connection.query(
@@ -86,7 +85,7 @@ struct CrowdWorld: Sendable {
         try await stores.put(.sample(key, audiences: [audience]))
     }
 
-    /// The delivery of a broadcast to its crowd.
+    /// The delivery of a broadcast to tokens.
     func tokens(of broadcast: Contract.Broadcast) async throws -> Contract.Delivery {
         let found = try #require(try await stores.read(broadcast))
         return try #require(found.deliveries.first { $0.counts != nil })
@@ -100,7 +99,7 @@ struct CrowdWorld: Sendable {
 
 extension CrowdShard {
     /// The body as text.
-    var text: String { String(decoding: body, as: UTF8.self) }
+    var text: String { String(decoding: push.body, as: UTF8.self) }
 }
 
 /// Runs a test with the store of crowds on its own database.

@@ -1,20 +1,21 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 @testable internal import GrandstandServer
 
 /// An `APNsGateway` whose answers the test sets. Its calls cannot throw, so a call that the test does not expect is
 /// unanswered.
 struct FakeGateway: APNsGateway {
-    var state = KeyFileState.missing
+    var state = Contract.CredentialState.missing
     var create: @Sendable (StoragePolicy, APNsAddress) -> APNsAnswer<String> = { _, _ in .unanswered("unasked")
     }
     var read: @Sendable (String, APNsAddress) -> APNsAnswer<StoragePolicy> = { _, _ in .unanswered("unasked") }
     var delete: @Sendable (String, APNsAddress) -> APNsAnswer<Void> = { _, _ in .unanswered("unasked") }
     var list: @Sendable (APNsAddress) -> APNsAnswer<ChannelListing> = { _ in .unanswered("unasked") }
 
-    func keyFile(of use: KeyUse) -> KeyFileState { state }
+    func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?) { (state, nil) }
     func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         .unanswered("unasked")
     }

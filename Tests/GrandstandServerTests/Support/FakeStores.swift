@@ -10,21 +10,6 @@ internal import Synchronization
 /// The tested code made a call that it must not make.
 struct NotScripted: Error {}
 
-/// The quirks of one app; `fails`: they cannot be stored.
-final class ScriptedQuirks: Sendable {
-    private let kept = Mutex<[Contract.QuirkName: Contract.Quirk]>([:])
-    private let fails: Bool
-
-    init(fails: Bool = false) { self.fails = fails }
-
-    var learned: [Contract.Quirk] { kept.withLock { Array($0.values) } }
-
-    func remember(_ quirk: Contract.Quirk, _ app: AppEnvironment) throws {
-        if fails { throw NotScripted() }
-        kept.withLock { $0[quirk.quirk] = quirk }
-    }
-}
-
 /// What happened to a fake store. A test can wait for it.
 final class Happenings<Account: Sendable>: Sendable {
     private let account: Mutex<Account>
@@ -52,11 +37,11 @@ final class Happenings<Account: Sendable>: Sendable {
     }
 }
 
-extension WakeSignals {
+extension WakeUps {
     /// Signals that only the test gives.
-    static var byHand: WakeSignals { WakeSignals(TestDatabase.away.pool) }
+    static var byHand: WakeUps { WakeUps(Database(TestDatabase.away.pool)) }
 
-    func wake() { for topic in WakeTopic.allCases { wake(topic) } }
+    func wake() { wake(Set(WakeTopic.allCases)) }
 }
 
 /// A store of shards that are due at once.

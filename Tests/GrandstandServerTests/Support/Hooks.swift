@@ -12,15 +12,13 @@ internal import Testing
 struct Hooks: Sendable {
     let stores: StoreWorld
     let webhooks: WebhookStore
-    let queue: WebhookQueue
     /// An administrator, whose key is in the database.
-    let caller: Caller
+    let caller: APIKey
 
     init(_ stores: StoreWorld) async throws {
         self.stores = stores
         webhooks = WebhookStore(database: Database(stores.pool), now: { stores.now })
-        queue = WebhookQueue(database: Database(stores.pool))
-        caller = Caller(key: try await stores.key("hooks", [.admin]).key)
+        caller = try await stores.key("hooks", [.admin]).key
     }
 
     @discardableResult
@@ -55,7 +53,7 @@ struct Hooks: Sendable {
         by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, perApp: Int = 100,
         lease: TimeInterval = 20
     ) async throws -> [ClaimedWebhook] {
-        let messages = try await queue.claim(
+        let messages = try await webhooks.claim(
             limit, by: replica ?? stores.replica, at: stores.now, until: stores.now.addingTimeInterval(lease),
             perWebhook: perWebhook, perApp: perApp)
         for message in messages { try Self.check(message) }
@@ -81,7 +79,7 @@ struct Hooks: Sendable {
         let attempt = Contract.WebhookAttempt(
             attempt: message.attempts, at: stores.now, milliseconds: 12, status: verdict.status,
             reason: verdict.reason)
-        try await queue.settle(message, verdict, attempt, replica: replica ?? stores.replica, now: stores.now)
+        try await webhooks.settle(message, verdict, attempt, replica: replica ?? stores.replica, now: stores.now)
     }
 
     func delivery(_ message: ClaimedWebhook) async throws -> Contract.WebhookDeliveryLog {

@@ -23,10 +23,6 @@ enum LoopSample {
         SendRates(environment: .production, api: api, logger: logger)
     }
 
-    static func quirkGateway(_ gateway: any APNsGateway, _ quirks: ScriptedQuirks) -> QuirkGateway {
-        QuirkGateway(gateway: gateway, remember: quirks.remember, now: { now }, logger: logger)
-    }
-
     static func name(_ text: String) -> BundleID {
         guard let bundleID = BundleID(rawValue: text) else { preconditionFailure("\(text) is no bundle ID") }
         return bundleID
@@ -40,9 +36,11 @@ enum LoopSample {
 
     static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
         ClaimedDelivery(
-            id: id, lane: lane ?? id, address: address(app), channelID: "channel-\(id)", body: [],
-            priority: .immediate, expiration: 0, requestID: UUID(), attempts: 1,
-            expiresAt: now.addingTimeInterval(3_600))
+            lane: lane ?? id,
+            message: LaneMessage(
+                id: id, broadcast: UUID(), expiresAt: now.addingTimeInterval(3_600), attempts: 1, requestID: UUID(),
+                channelID: "channel-\(id)"),
+            address: address(app), body: [], replica: UUID())
     }
 
     static func refusal(_ reason: APNsReason, retryAfter: Int? = nil) -> APNsRefusal {
@@ -121,7 +119,6 @@ final class ScriptedGateway: APNsGateway {
     struct Calls: Sendable {
         var created: [APNsAddress] = []
         var deleted: [String] = []
-        var read: [String] = []
         var listed: [APNsAddress] = []
     }
 
@@ -129,22 +126,18 @@ final class ScriptedGateway: APNsGateway {
         var creations: [APNsAnswer<String>]
         var deletions: [APNsAnswer<Void>]
         var lists: [APNsAnswer<ChannelListing>]
-        var reads: [APNsAnswer<StoragePolicy>]
         var calls = Calls()
     }
 
     private let state: Mutex<State>
     private let onSend: @Sendable (ClaimedDelivery) async -> APNsAnswer<Void>
-    let keyFileState: KeyFileState
 
     init(
         creations: [APNsAnswer<String>] = [], deletions: [APNsAnswer<Void>] = [],
-        reads: [APNsAnswer<StoragePolicy>] = [], lists: [APNsAnswer<ChannelListing>] = [],
-        keyFile: KeyFileState = .ok,
+        lists: [APNsAnswer<ChannelListing>] = [],
         send: @escaping @Sendable (ClaimedDelivery) async -> APNsAnswer<Void> = { _ in .ok }
     ) {
-        state = Mutex(State(creations: creations, deletions: deletions, lists: lists, reads: reads))
-        keyFileState = keyFile
+        state = Mutex(State(creations: creations, deletions: deletions, lists: lists))
         onSend = send
     }
 
@@ -165,7 +158,7 @@ final class ScriptedGateway: APNsGateway {
     }
 
     func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
-        next(\.reads) { $0.read.append(channelID) }
+        .unsent("not scripted")
     }
 
     func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
@@ -176,7 +169,7 @@ final class ScriptedGateway: APNsGateway {
         next(\.lists) { $0.listed.append(address) }
     }
 
-    func keyFile(of use: KeyUse) -> KeyFileState { keyFileState }
+    func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?) { (.ok, nil) }
 
     private func next<Value>(
         _ answers: WritableKeyPath<State, [APNsAnswer<Value>]>, _ note: (inout Calls) -> Void

@@ -25,7 +25,6 @@ struct RouteWorld {
     var limits = RateLimits(requests: nil, failures: nil)
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
-    var pages: API.Pages?
     private var responder: RouterResponder<APIContext>?
 
     /// A world whose ports do not change any more. Its router is made once, and not for each request.
@@ -82,6 +81,13 @@ struct RouteWorld {
         let headers: HTTPFields
         let body: [UInt8]
 
+        init(_ response: Response) async throws {
+            (status, headers) = (response.status.code, response.headers)
+            body = try await response.bytes()
+        }
+
+        var location: String? { headers[.location] }
+        var cookie: String? { headers[.setCookie] }
         var text: String { String(decoding: body, as: UTF8.self) }
         var json: [String: Any] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:] }
         /// The objects of a list.
@@ -113,8 +119,7 @@ struct RouteWorld {
             method: HTTPRequest.Method(method) ?? .get, scheme: nil, authority: nil, path: path, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
         let response = try await (responder ?? router().buildResponder()).respond(to: request, context: Self.context)
-        let answer = Answer(
-            status: response.status.code, headers: response.headers, body: try await response.bytes())
+        let answer = try await Answer(response)
         #expect(
             OpenAPIDocument.faults(of: answer, to: method, path) == [], "\(method) \(path): \(answer.text)",
             sourceLocation: sourceLocation)
@@ -129,13 +134,13 @@ struct RouteWorld {
     /// The API as a server makes it.
     func api(now: @escaping @Sendable () -> Date) throws -> API {
         let configuration = try Configuration(environment: [:])
-        let stores = Stores(Databases(database), configuration, logger: Self.logger)
+        let stores = Stores(Databases(database), configuration, wakeUps: WakeUps(database))
         let calls = ChannelCalls(
             gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
             now: now, logger: Self.logger)
         return API(
-            configuration: configuration, stores: stores, keys: .holding(Self.keys, rows.keys, now: now),
-            keyUses: KeyUses { _ in }, limits: limits,
+            configuration: configuration, stores: stores, keys: .holding(Self.keys, database, now: now),
+            limits: limits,
             lookups: LookupReplica(store: LookupStore(database: database), now: now, logger: Self.logger),
             gateway: gateway,
             channelOperations: calls, reconciliation: Reconciliation(calls: calls),
@@ -143,8 +148,7 @@ struct RouteWorld {
                 .init(
                     status: .ready, database: .ok,
                     apns: .init(development: .init(state: .notKnown), production: .init(state: .notKnown)))
-            }, metrics: ServerMetrics(), now: now, logger: Self.logger,
-            pages: pages)
+            }, metrics: ServerMetrics(), now: now, logger: Self.logger)
     }
 }
 
@@ -162,13 +166,13 @@ extension RouteWorld {
     }
 }
 
-extension CachedKeyStore {
+extension KeyStore {
     /// Keys in memory, by their secrets.
     static func holding(
-        _ bySecret: [String: APIKey], _ store: KeyStore = KeyStore(database: TestDatabase.away.database),
+        _ bySecret: [String: APIKey], _ database: Database = TestDatabase.away.database,
         now: @escaping @Sendable () -> Date
-    ) -> CachedKeyStore {
-        let keys = CachedKeyStore(store, now: now)
+    ) -> KeyStore {
+        let keys = KeyStore(database: database, now: now)
         keys.state.withLock { state in
             state.keys = Dictionary(uniqueKeysWithValues: bySecret.map { (SecretHash(of: $0.key), $0.value) })
             state.readAt = now()

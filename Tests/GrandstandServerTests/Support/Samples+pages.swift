@@ -14,7 +14,7 @@ extension Samples {
             ResourcePage(Problem(.forbidden, titled: text, text), requestID: "1a2b"),
             ResourcePage(
                 Problem.invalid(text, at: text, text),
-                ActionRoute("/test", .admin, irreversible: true) { _ in throw NotScripted() },
+                PageRoute.Form(isIrreversible: true),
                 FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
                 path: "/console/test", back: "/console"),
             overview([quota()]),
@@ -23,14 +23,17 @@ extension Samples {
                 visit("/console/events", query: "cursor=x")),
             try match(),
             ResourcePage(text, secret: text, for: text, warnings: [text], next: "/console/keys/1"),
-        ] + (try organisersPages()) + (try await resourcePages())
+            EventDetail(
+                contents(event(), [try message([]), try message([])]), visit("/console/events/derby"),
+                composer: Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now))),
+        ] + (try await resourcePages())
     }
 
     /// The pages of all resources, with the answers of the API's operations.
     func resourcePages() async throws -> [any ConsolePage] {
         let answers = try answers()
         var pages: [any ConsolePage] = []
-        for route in Resource.all.flatMap({ ResourcePages(resource: $0).routes }) {
+        for route in Resource.all.flatMap({ ResourcePages(resource: $0).routes }) where route.form == nil {
             for query in ["cursor=x&state=failed&from=2026-11-21", "managed=false"] {
                 var visit = visit(route.path, query: query)
                 visit.perform = { call in
@@ -127,5 +130,27 @@ extension Samples {
         return Frame(
             title: page.title, visitor: visitor, refresh: refresh, notice: text,
             madeAt: Moment(Self.now, exact: true))
+    }
+}
+
+extension Table {
+    /// The texts of a column, row by row.
+    func texts(_ label: String) -> [String] {
+        rows.map { row in
+            (row.cells.first { $0.label == label }?.pieces ?? []).map(\.text).joined(separator: " ")
+        }
+    }
+}
+
+extension Piece {
+    /// The text that the page shows.
+    var text: String {
+        switch self {
+        case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text
+        case .link(let link): link.moment?.text ?? link.label
+        case .time(let moment): moment.text
+        case .level(let level): level.text
+        case .bar(let bar): bar.barText
+        }
     }
 }

@@ -170,13 +170,13 @@ struct StoreWorld: Sendable {
 
     @discardableResult
     func finish(
-        _ run: ReconciliationRun, _ alarm: Contract.ReconciliationAlarm? = nil
+        _ run: ReconciliationRun, _ alarm: Contract.ReconciliationAlarm? = nil, recreates: Bool = false
     ) async throws -> Contract.Reconciliation {
         let report = Contract.Reconciliation(
             id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
             actor: "test", startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0,
             missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
-        try await reconciliations.finish(run, report, again: nil, now: now)
+        try await reconciliations.finish(run, report, again: nil, recreates: recreates, now: now)
         return report
     }
 
@@ -230,14 +230,19 @@ struct StoreWorld: Sendable {
     }
 
     func accept(_ intakes: [Intake]) async throws -> [Result<Contract.Broadcast, Problem>] {
-        try await outbox.accept(intakes, now: now)
+        try await outbox.accept(
+            intakes.map { intake in
+                var intake = intake
+                intake.at = now
+                return intake
+            })
     }
 
     func rehearse(
         _ request: BroadcastRequest, for key: String = "match-1", within reach: AppReach = .all
     ) async throws -> Contract.BroadcastPreview {
-        let target = BroadcastTarget.event(try .sample(key))
-        return try await outbox.rehearse(request, Intake(target, request: request, within: reach), now: now)
+        let intake = Intake(.event(try .sample(key)), request: request, within: reach, at: now)
+        return try #require(try await outbox.rehearse(intake).broadcast)
     }
 
     func claim(
@@ -252,10 +257,14 @@ struct StoreWorld: Sendable {
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
-        let settlement = Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)
-        try await until("nobody else has locked the lane") {
-            try await outbox.settle([settlement], replica: replica ?? self.replica, now: now).isEmpty
-        }
+        var settled = delivery.settled(verdict, at: now)
+        settled.replica = replica ?? self.replica
+        try await until("nobody else has locked the lane") { [settled] in try await outbox.record([settled]).isEmpty }
+    }
+
+    func extendLeases(of lanes: [Int], by replica: UUID? = nil, until time: Date) async throws {
+        try await LaneRows.extendLeases(
+            of: lanes, replica: replica ?? self.replica, until: time, in: outbox.dispatch)
     }
 
     /// Withdraws a broadcast.
@@ -289,7 +298,7 @@ struct StoreWorld: Sendable {
         try await count(
             """
             select count(*) as n from deliveries d join lanes l on l.id = d.lane
-            where d.settled_at is null and l.due_at is null and not exists (
+            where d.settled_at is null and d.tokens is null and l.due_at is null and not exists (
                 -- One that is under way finds its lane when the lease ends.
                 select from deliveries u where u.lane = l.id and u.state = 'sending' and l.leased_until is not null)
             """)
@@ -350,10 +359,12 @@ extension Outbox {
 extension Intake {
     init(
         _ target: BroadcastTarget, request: BroadcastRequest, by actor: AuditActor = .server,
-        within reach: AppReach = .all
-    ) { self.init(target, .broadcast(request), by: actor, within: reach) }
+        within reach: AppReach = .all, at time: Date = .distantPast
+    ) { self.init(target, request, by: actor, within: reach, at: time) }
 
-    init(eventKey: EventKey, request: BroadcastRequest) { self.init(.event(eventKey), request: request) }
+    init(eventKey: EventKey, request: BroadcastRequest, at time: Date = .distantPast) {
+        self.init(.event(eventKey), request: request, at: time)
+    }
 }
 
 extension Contract.Event {
@@ -569,20 +580,5 @@ extension StoreWorld {
             Contract.ChannelImport(channelId: channelID, label: "by hand", eventKey: key, variant: variant), policy,
             into: AppEnvironment(bundleID: .sample(bundleID), environment: .production), within: reach,
             answer: Contract.AuditAnswer(status: 200), by: .server, now: now)
-    }
-}
-
-/// Settles and releases in one transaction, without the batch that collects such calls.
-extension Outbox {
-    @discardableResult
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
-        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).settle(
-            settlements, replica: replica, now: now)
-    }
-
-    @discardableResult
-    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
-        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).release(
-            deliveries, replica: replica, now: now)
     }
 }

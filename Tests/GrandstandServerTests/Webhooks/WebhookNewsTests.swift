@@ -220,14 +220,13 @@ struct WebhookNewsTests {
     @Test func `a quota level is reported once by one of several replicas`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
-            let levels = QuotaLevels(database: Database(stores.pool))
             _ = try await stores.apps.put(.sample(channelLimit: 1))
-            #expect(try await !levels.areWatched())
+            #expect(try await !stores.channels.areLevelsWatched())
             try await hooks.add([.quotaLevel])
-            #expect(try await levels.areWatched())
+            #expect(try await stores.channels.areLevelsWatched())
             func note() async throws {
                 let quotas = try await stores.quotas()
-                _ = try await concurrently(4) { _ in try await levels.note(quotas, now: stores.now) }
+                _ = try await concurrently(4) { _ in try await stores.channels.noteLevels(of: quotas, now: stores.now) }
             }
             try await note()
             #expect(try await hooks.told().isEmpty)
@@ -255,8 +254,8 @@ struct WebhookNewsTests {
 
 /// Which key declared a webhook, who may change the webhook, and what happens to it when this key is revoked.
 struct WebhookDeclarationTests {
-    private static func caller(_ hooks: Hooks, of app: BundleID? = nil) async throws -> Caller {
-        Caller(key: try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key)
+    private static func caller(_ hooks: Hooks, of app: BundleID? = nil) async throws -> APIKey {
+        try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key
     }
 
     private static func draft(_ host: String = "example.com", _ app: String? = nil) -> Contract.WebhookDraft {
@@ -264,12 +263,12 @@ struct WebhookDeclarationTests {
             url: "https://\(host)/hooks", topics: [.broadcastSettled], bundleIds: app.map { [$0] }, enabled: true)
     }
 
-    private static func create(_ hooks: Hooks, _ caller: Caller, _ app: String? = nil) async throws -> UUID {
+    private static func create(_ hooks: Hooks, _ caller: APIKey, _ app: String? = nil) async throws -> UUID {
         Sample.known(UUID(uuidString: try await hooks.webhooks.create(draft("example.com", app), caller).id))
     }
 
-    private static func declared(_ hooks: Hooks, by caller: Caller) async throws -> [UUID] {
-        try await hooks.webhooks.list(PageRequest(), declaredBy: caller.key.id, hooks.caller).items.map(\.uuid)
+    private static func declared(_ hooks: Hooks, by caller: APIKey) async throws -> [UUID] {
+        try await hooks.webhooks.list(PageRequest(), declaredBy: caller.id, hooks.caller).items.map(\.uuid)
     }
 
     @Test func `a webhook belongs to its declaring key until another key changes its URL or content`() async throws {
@@ -281,10 +280,10 @@ struct WebhookDeclarationTests {
             (paused.description, paused.enabled) = ("paused by a colleague", false)
             for (draft, owner) in [(paused, first), (Self.draft("other.example"), second)] {
                 let replaced = try await hooks.webhooks.replace(id, with: draft, if: .none, second)
-                #expect(replaced.value.declaredBy == owner.key.id.words)
+                #expect(replaced.value.declaredBy == owner.id.words)
                 for caller in [first, second] {
                     #expect(
-                        try await Self.declared(hooks, by: caller) == (caller.key == owner.key ? [id] : []))
+                        try await Self.declared(hooks, by: caller) == (caller.id == owner.id ? [id] : []))
                 }
             }
         }
@@ -297,7 +296,7 @@ struct WebhookDeclarationTests {
             let before = try await hooks.webhook(bad)
             func revoke(disabling: Bool) async throws -> Bool {
                 try await hooks.stores.keys.revoke(
-                    leaked.key.id, disablingWebhooks: disabling, by: .commandLine, now: hooks.stores.now)
+                    leaked.id, disablingWebhooks: disabling, by: .commandLine, now: hooks.stores.now)
             }
             #expect(try await revoke(disabling: false))
             #expect(try await hooks.webhook(bad).value.enabled)
@@ -317,7 +316,7 @@ struct WebhookDeclarationTests {
             for app in ["com.example.Goal", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
             let (revoked, bound) = (try await Self.caller(hooks), try await Self.caller(hooks, of: .sample()))
             let id = try await Self.create(hooks, bound, "com.example.Goal")
-            _ = try await hooks.stores.keys.revoke(revoked.key.id, by: .commandLine, now: hooks.stores.now)
+            _ = try await hooks.stores.keys.revoke(revoked.id, by: .commandLine, now: hooks.stores.now)
             for (caller, kind) in [(revoked, Problem.Kind.unauthenticated), (bound, .forbidden)] {
                 try await refuses(kind) { try await Self.create(hooks, caller, "com.example.Other") }
                 try await refuses(kind) {

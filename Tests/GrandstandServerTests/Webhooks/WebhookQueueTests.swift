@@ -16,14 +16,14 @@ struct WebhookQueueTests {
             var message = first
             for delay in WebhookVerdict.delays {
                 try await hooks.settle(message, .answered(status: 500))
-                #expect(try await hooks.queue.nextDue() == hooks.stores.now + delay)
+                #expect(try await hooks.webhooks.nextDue() == hooks.stores.now + delay)
                 hooks.stores.clock.advance(by: delay)
                 message = try #require(try await hooks.claim().first)
             }
             try await hooks.settle(message, .answered(status: 500))
             let log = try await hooks.delivery(message)
             #expect(log.state == .failed && log.log.map(\.attempt) == Array(1...10))
-            #expect(try await hooks.queue.nextDue() == nil)
+            #expect(try await hooks.webhooks.nextDue() == nil)
 
             _ = try await hooks.webhooks.replay(message.id, of: webhook.uuid, hooks.caller)
             let again = try #require(try await hooks.claim().first)
@@ -38,8 +38,7 @@ struct WebhookQueueTests {
     @Test func `a lease can be extended, and moves on without its replica`() async throws {
         try await withHooks { hooks in
             let (_, message) = try await hooks.tested()
-            let queue = hooks.queue
-            try await queue.extendLeases(
+            try await hooks.webhooks.extendLeases(
                 of: [message.id], replica: hooks.stores.replica, until: hooks.stores.now + 60)
             hooks.stores.clock.advance(by: 20)
             #expect(try await hooks.claim(by: UUID()).isEmpty)
@@ -47,8 +46,9 @@ struct WebhookQueueTests {
             hooks.stores.clock.advance(by: 40)
             let taken = try #require(try await hooks.claim(by: other).first)
             #expect(taken.id == message.id && taken.tries == 2)
-            try await queue.extendLeases(of: [message.id], replica: hooks.stores.replica, until: .distantFuture)
-            try await queue.release(message.id, replica: hooks.stores.replica, now: hooks.stores.now)
+            try await hooks.webhooks.extendLeases(
+                of: [message.id], replica: hooks.stores.replica, until: .distantFuture)
+            try await hooks.webhooks.release(message.id, replica: hooks.stores.replica, now: hooks.stores.now)
             try await hooks.settle(message, .answered(status: 200))
             #expect(try await hooks.delivery(message).state == .sending)
             hooks.stores.clock.advance(by: 20)
@@ -174,7 +174,7 @@ struct WebhookQueueTests {
             try await hooks.test(webhook)
             let receiver = Receiver()
             let posts = WebhookPosts(
-                queue: hooks.queue, gateway: receiver, signals: .byHand, lease: 3_600,
+                webhooks: hooks.webhooks, gateway: receiver, signals: .byHand, lease: 3_600,
                 drain: Drain(.milliseconds(20)), now: { hooks.stores.now }, logger: TestLog.logger("webhooks"))
             let running = Task { await posts.run() }
             for await _ in receiver.posted.stream { break }

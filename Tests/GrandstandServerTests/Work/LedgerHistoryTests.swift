@@ -150,7 +150,7 @@ struct LedgerHistoryTests {
         #expect(try await stores.channel(of: key).state == .deleted)
     }
 
-    /// What other parts of the server add to an event: a start that is over, a crowd.
+    /// What other parts of the server add to an event: a start that is over.
     private static func addRows(_ stores: StoreWorld, _ key: String, starts: Int = 3) async throws {
         let pool = stores.pool
         try await pool.query(
@@ -165,12 +165,6 @@ struct LedgerHistoryTests {
             )
             insert into starts (run, installation, state, at)
             select id, n, 'accepted', \(stores.now) from run, generate_series(1, \(starts)) n
-            """)
-        try await pool.query(
-            """
-            insert into lanes (kind, bundle_id, environment, storage_policy, crowd_event, crowd_app, crowd_variant)
-            select 'crowd', bundle_id, environment, 'mostRecentMessageStored', \(key), id, '' from app_environments
-            where environment = 'production' limit 1
             """)
     }
 

@@ -62,31 +62,6 @@ struct JanitorTests {
     }
 }
 
-/// Last uses of keys are written together, and none is lost while the database cannot be reached.
-struct KeyUsesTests {
-    @Test func `the last use of each key is written once, with the next batch if the database was away`() async throws {
-        let batches = Mutex<[[UUID: Date]]>([])
-        let isDown = Atomic(false)
-        let uses = KeyUses { uses in
-            if isDown.load(ordering: .relaxed) { throw Problem(.storeUnavailable, "gone") }
-            batches.withLock { $0.append(uses) }
-        }
-        let start = Date(timeIntervalSince1970: 1_800_000_000)
-        let (one, other) = (UUID(), UUID())
-        for second in 0..<100 { uses.used(one, at: start + Double(second)) }
-        try await uses.write()
-        try await uses.write()
-        isDown.store(true, ordering: .relaxed)
-        uses.used(one, at: start + 100)
-        uses.used(other, at: start)
-        await #expect(throws: Problem.self) { try await uses.write() }
-        uses.used(one, at: start + 105)
-        isDown.store(false, ordering: .relaxed)
-        try await uses.write()
-        #expect(batches.withLock { $0 } == [[one: start + 99], [one: start + 105, other: start]])
-    }
-}
-
 /// When samples are taken, with a clock that the test controls.
 struct QuotaSamplerTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
@@ -97,9 +72,9 @@ struct QuotaSamplerTests {
     ) async throws {
         try await withDatabase(.own) { test in
             try await AppStore(test.database).put(.sample())
-            let (channels, history) = (ChannelStore(test.database), QuotaHistoryStore(database: test.database))
+            let channels = ChannelStore(test.database)
             try await body(test) { seconds in
-                try await history.sample(channels, tenure: ChannelTenure(), now: noon + seconds)
+                try await channels.sample(tenure: ChannelTenure(), now: noon + seconds)
             }
         }
     }

@@ -258,11 +258,12 @@ struct LaneHistory {
         story.append("settle \(message.id!) \(verdict)\(mayBeProcessed ? "" : ", refused")")
         let stranger = replicas.first { $0 != replica }!
         let before = lane
-        let settlement = Settlement(
-            delivery: message.id!, lane: 1, verdict: verdict, at: now, mayBeProcessed: mayBeProcessed)
-        verbs.settle(&lane, settlement, stranger, now)
+        var settled = ClaimedDelivery(message, of: lane, by: stranger, verdict, at: now)
+        settled.mayBeProcessed = mayBeProcessed
+        verbs.settle(&lane, settled, now)
         expect(lane == before, "another replica's verdict counts")
-        verbs.settle(&lane, settlement, replica, now)
+        settled.replica = replica
+        verbs.settle(&lane, settled, now)
         expect(lane.lease == nil, "still leased")
     }
 

@@ -11,8 +11,8 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         case accept(Order)
         case wait(TimeInterval)
         /// The first replica claims the lane. Logs the number of the content that is sent, "!" and the number of the
-        /// alert that rings, "^" for priority 10 without an alert or an end, and for a crowd "@", or "@rest" if
-        /// all members that are left wait. "=" means the same request as before, "-" means that nothing is sent.
+        /// alert that rings, "^" for priority 10 without an alert or an end, and for tokens "@", or "@rest" if
+        /// all tokens that are left wait. "=" means the same request as before, "-" means that nothing is sent.
         case take
         /// The second replica claims the lane.
         case takeover
@@ -22,7 +22,7 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         /// nothing.
         case settle(Answer, of: Int? = nil, by: Int = 0)
         /// The outcome of the shard under way, or of the shard with this number.
-        case shard(FanOut.Progress, number: Int? = nil)
+        case shard(TokenProgress, number: Int? = nil)
         case release(Int)
         case extend(TimeInterval, by: Int = 0)
         case withdraw(Int)
@@ -33,8 +33,8 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         /// The lane loses its channel. Logs until when the channel is needed.
         case disconnect, lose, change
         case fence, close, reopen
-        /// For late members of a crowd.
-        case lease, giveBack(by: Int), resume
+        /// For tokens that come late.
+        case lease, giveBack(by: Int)
         /// Sets the last timestamp to this many seconds after the beginning.
         case lift(Int)
         // Steps that log what the lane says.
@@ -62,14 +62,14 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
     }
 
     private(set) var testDescription = ""
-    let kind: Lane.Kind
+    let kind: Contract.DeliveryKind
     let policy: StoragePolicy
     let interval: TimeInterval
     let steps: [Step]
     let log: String
 
     init(
-        on kind: Lane.Kind = .channel, storing policy: StoragePolicy = .mostRecentMessageStored,
+        to kind: Contract.DeliveryKind = .channel, storing policy: StoragePolicy = .mostRecentMessageStored,
         every interval: TimeInterval = 0, _ steps: [Step], _ log: String
     ) {
         (self.kind, self.policy, self.interval, self.steps, self.log) = (kind, policy, interval, steps, log)
@@ -102,26 +102,27 @@ extension LaneScript.Step {
     static func quiet(after seconds: TimeInterval) -> Self { accept(.init(after: seconds)) }
     static func retry(_ seconds: TimeInterval) -> Self { settle(.retry(seconds)) }
 
-    /// A shard after which members are left that were not tried yet.
+    /// A shard after which tokens are left that were not tried yet.
     static func sweep(accepted: Int = 0, number: Int? = nil) -> Self {
-        shard(FanOut.Progress(accepted: accepted), number: number)
+        last(isSwept: false, accepted: accepted, number: number)
     }
 
-    /// A shard after which only members are left that wait.
+    /// A shard after which only tokens are left that wait.
     static func last(
-        waiting: Int = 0, resting: Int = 0, accepted: Int = 0, rejected: Int = 0, gone: Int = 0, expired: Int = 0
+        isSwept: Bool = true, waiting: Int = 0, resting: Int = 0, accepted: Int = 0, rejected: Int = 0, gone: Int = 0,
+        expired: Int = 0, number: Int? = nil
     ) -> Self {
-        shard(
-            FanOut.Progress(
-                .init(isSwept: true, waiting: waiting, resting: resting), accepted: accepted, rejected: rejected,
-                gone: gone, expired: expired, reason: waiting + rejected + gone + expired > 0 ? "slow" : nil))
+        var progress = TokenProgress()
+        (progress.isSwept, progress.waiting, progress.resting) = (isSwept, waiting, resting)
+        (progress.accepted, progress.rejected, progress.gone, progress.expired) = (accepted, rejected, gone, expired)
+        return shard(progress, number: number)
     }
 }
 
 /// Plays scripts, and checks what is true of every message: a repetition is the same message, another message has a
 /// higher timestamp, and an alert or an end has priority 10.
 private struct LanePlayer {
-    private let interval: TimeInterval
+    private let script: LaneScript
     private let replicas = [UUID(), UUID()]
     private var lane: Lane
     private var now = sceneTime
@@ -130,13 +131,12 @@ private struct LanePlayer {
     private(set) var log: [String] = []
 
     init(_ script: LaneScript) throws {
-        interval = script.interval
+        self.script = script
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
-        lane = Lane(
-            id: 1, kind: script.kind,
-            audience: Audience(
-                id: .init(bundleID: bundleID, environment: .production), storagePolicy: script.policy),
-            channel: script.kind == .channel ? Self.channel(1) : nil)
+        let audience = Audience(
+            id: .init(bundleID: bundleID, environment: .production), storagePolicy: script.policy,
+            delivery: script.kind == .channel ? .channel : .tokens)
+        lane = Lane(id: 1, audience: audience, channel: script.kind == .channel ? Self.channel(1) : nil)
     }
 
     private static func channel(_ number: Int) -> Lane.Channel {
@@ -155,7 +155,7 @@ private struct LanePlayer {
         case .settle(let answer, let message, let replica): settle(answer, message, by: replica)
         case .shard(let progress, let number): try settle(progress, number)
         case .release(let message):
-            if !lane.release(message, by: replicas[0], at: now) { log.append("ignored") }
+            settle(nil, message, by: 0)
         case .extend(let seconds, let replica): lane.extendLease(by: replicas[replica], until: now + seconds)
         case .withdraw(let message):
             let isDone = lane.withdraw(lane.messages[message - 1].broadcast, at: now)
@@ -179,9 +179,9 @@ private struct LanePlayer {
         case .reopen: lane.reopen(closedAt: now)
         case .lease: log.append(lane.lease(for: claim(by: 0)) ? "leased" : "busy")
         case .giveBack(let replica): lane.release(by: replicas[replica], at: now)
-        case .lift(let seconds): lane.lift(to: Int(sceneTime.timeIntervalSince1970) + seconds)
+        case .lift(let seconds): lane.lastTimestamp = Int(sceneTime.timeIntervalSince1970) + seconds
         case .states: log.append(lane.messages.map(\.state.rawValue).joined(separator: " "))
-        case .due: logTime(lane.due(at: now), or: "idle")
+        case .due: logTime(lane.due(script.kind, at: now), or: "idle")
         case .newest: log.append(number(of: lane.newest))
         case .gate: log.append(lane.closedAt != nil ? "closed" : lane.fencedAt != nil ? "fenced" : "open")
         case .rank: log.append("\(lane.rank(at: now))")
@@ -190,13 +190,12 @@ private struct LanePlayer {
         case .attempts(let message): log.append("\(lane.messages[message - 1].attempts)")
         case .counts(let message):
             let counts = Contract.TokenCounts(
-                try #require(lane.messages[message - 1].fanOut), lane.messages[message - 1].state)
+                try #require(lane.messages[message - 1].tokens), lane.messages[message - 1].state)
             let parts = [counts.accepted, counts.rejected, counts.gone, counts.expired, counts.pending]
             log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))
-        case .resume: lane.resume()
         }
-        // Does what the store does after each call. A crowd's time is in another column.
-        if lane.kind != .crowd { lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil }
+        // Does what the store does after each call.
+        lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil
     }
 
     private mutating func accept(_ order: LaneScript.Order) {
@@ -212,17 +211,18 @@ private struct LanePlayer {
                 expiresAt: expiresAt, nextAttemptAt: order.after.map { now + $0 }, requestID: UUID(),
                 hasContent: order.carrying == nil, contentOf: order.carrying.map { lane.messages[$0 - 1].broadcast },
                 contentBytes: order.bytes,
-                alertBytes: order.alerting ? 20 : nil), at: now)
+                alertBytes: order.alerting ? 20 : nil, tokens: script.kind == .tokens ? TokenProgress() : nil), at: now)
     }
 
     private func claim(by replica: Int) -> LaneClaim {
         LaneClaim(
             environment: .production, limit: 1, replica: replicas[replica], at: now, leasedUntil: now + 5,
-            laneInterval: interval)
+            laneInterval: script.interval)
     }
 
     private mutating func take(by replica: Int) throws {
-        guard let taken = lane.take(claim(by: replica), requestID: UUID.init) else { return log.append("-") }
+        let claim = claim(by: replica)
+        guard let taken = lane.take(claim, to: script.kind, requestID: UUID.init) else { return log.append("-") }
         let timestamp = try #require(taken.timestamp)
         #expect(taken.channelID == lane.channel?.channelID)
         let isLoud = taken.alerting || taken.isEnd
@@ -238,34 +238,38 @@ private struct LanePlayer {
         var text = (before == nil ? "" : "=") + number(of: taken.content)
         if taken.alerting { text += "!" + number(of: taken.broadcast) }
         if !isLoud, taken.priority == .immediate { text += "^" }
-        if let fanOut = taken.fanOut { text += fanOut.rest.isSwept ? "@rest" : "@" }
+        if let tokens = taken.tokens { text += tokens.isSwept ? "@rest" : "@" }
         log.append(text)
     }
 
-    private mutating func settle(_ answer: LaneScript.Answer, _ message: Int?, by replica: Int) {
+    private mutating func settle(_ answer: LaneScript.Answer?, _ message: Int?, by replica: Int) {
         let refusal = APNsRefusal(status: 400, reason: .channelNotRegistered)
-        let verdict: Verdict =
+        let verdict: Verdict? =
             switch answer {
             case .ok: .accepted(APNsReceipt(requestID: nil))
             case .rejected: .rejected(refusal)
             case .expired: .expired(reason: "late")
             case .retry(let seconds), .refused(let seconds): .retry(at: now + seconds, reason: "slow")
             case .doubted(let seconds): .channelDoubted(refusal, next: now + seconds)
+            case nil: nil
             }
-        var settlement = Settlement(delivery: message ?? underWay ?? 0, lane: 1, verdict: verdict, at: now)
-        if case .refused = answer { settlement.mayBeProcessed = false }
-        switch lane.settle(settlement, by: replicas[replica], at: now) {
+        let sent = lane.messages[(message ?? underWay ?? 1) - 1]
+        var settled = ClaimedDelivery(sent, of: lane, by: replicas[replica], verdict, at: now)
+        if case .refused = answer { settled.mayBeProcessed = false }
+        switch lane.settle(settled, at: now) {
         case .none: log.append("ignored")
         case .settled: break
         case .channelDoubted: log.append("doubt")
         }
     }
 
-    private mutating func settle(_ progress: FanOut.Progress, _ number: Int?) throws {
+    private mutating func settle(_ progress: TokenProgress, _ number: Int?) throws {
         let message = try #require(underWay)
+        let isFailed = progress.waiting + progress.rejected + progress.gone + progress.expired > 0
         let isCounted = lane.settle(
-            progress, of: message, number: number ?? lane.messages[message - 1].attempts, by: replicas[0],
-            again: now + 7, at: now)
+            progress, reason: isFailed ? "slow" : nil, of: message,
+            number: number ?? lane.messages[message - 1].attempts, by: replicas[0],
+            again: progress.isSwept ? now + 7 : nil, at: now)
         if !isCounted { log.append("ignored") }
     }
 

@@ -77,14 +77,16 @@ struct LanePropertyTests {
                     return lane.take(claim, requestID: requestID)
                 }
             case .retriesAtOnce:
-                verbs.settle = { lane, settlement, replica, now in
-                    _ = lane.settle(settlement, by: replica, at: now)
+                verbs.settle = { lane, settlement, now in
+                    _ = lane.settle(settlement, at: now)
                     for index in lane.messages.indices { lane.messages[index].nextAttemptAt = nil }
                     lane.readyAt = nil
                 }
             case .anyReplicaSettles:
-                verbs.settle = { lane, settlement, replica, now in
-                    _ = lane.settle(settlement, by: lane.lease?.replica ?? replica, at: now)
+                verbs.settle = { lane, settlement, now in
+                    var stolen = settlement
+                    stolen.replica = lane.lease?.replica ?? settlement.replica
+                    _ = lane.settle(stolen, at: now)
                 }
             case .newRequestForRepetition:
                 verbs.take = { lane, claim, requestID in
@@ -108,16 +110,16 @@ struct LanePropertyTests {
                 }
             case .dueWithoutWork: verbs.due = { lane, now in lane.due(at: now) ?? now }
             case .ignoresThrottling:
-                verbs.settle = { lane, settlement, replica, now in
+                verbs.settle = { lane, settlement, now in
                     let ready = lane.readyAt
-                    _ = lane.settle(settlement, by: replica, at: now)
+                    _ = lane.settle(settlement, at: now)
                     lane.readyAt = ready
                 }
             case .forgetsWhatMayHaveLeft:
-                verbs.settle = { lane, settlement, replica, now in
+                verbs.settle = { lane, settlement, now in
                     var refused = settlement
                     refused.mayBeProcessed = false
-                    _ = lane.settle(refused, by: replica, at: now)
+                    _ = lane.settle(refused, at: now)
                 }
             case .slowClock:
                 verbs.take = { lane, claim, requestID in

@@ -26,8 +26,8 @@ struct LaneScriptTests {
             let request = BroadcastRequest(
                 payload: BroadcastPayload(event: .update, contentState: Array("{}".utf8), alert: Array("{}".utf8)),
                 expiresIn: seconds)
-            let item = try DeliveryPlan(request, audiences: [audience], now: sceneTime).items.first
-            #expect(item?.ringsUntil == sceneTime + expected)
+            let message = try DeliveryPlan(request, audiences: [audience], now: sceneTime).messages.first
+            #expect(message?.ringsUntil == sceneTime + expected)
         }
     }
 }

@@ -5,7 +5,7 @@ internal import GrandstandContract
 
 extension LaneScript {
     static let all: [LaneScript] = [
-        alerts, order, answers, leases, withdrawals, ends, channels, crowds,
+        alerts, order, answers, leases, withdrawals, ends, channels, tokens,
     ].flatMap(\.self)
 
     private static let alerts = named([
@@ -123,10 +123,10 @@ extension LaneScript {
             [.update, .makeWay, .states, .gate], "end, cancelled, open"),
         "without a channel there is no last end": .init(
             [.disconnect, .update, .makeWay, .states, .gate], "free, no end, cancelled, open"),
-        "a crowd gets the last end": .init(on: .crowd, [.makeWay], "end"),
+        "tokens get the last end": .init(to: .tokens, [.makeWay], "end"),
         "a lane with its own end gets no other": .init([.end, .makeWay, .states], "no end, queued"),
-        "members of a crowd that were not reached yet do not get the end": .init(
-            on: .crowd, [.end, .take, .sweep(accepted: 10), .takeBack, .states, .wait(1), .take],
+        "tokens that were not reached yet do not get the end": .init(
+            to: .tokens, [.end, .take, .sweep(accepted: 10), .takeBack, .states, .wait(1), .take],
             "1@, sent, cancelled, -"),
         "a lane that was closed by the clock opens again": .init([.fence, .reopen, .gate], "open"),
         "a lane that had its own end before stays fenced": .init(
@@ -155,105 +155,101 @@ extension LaneScript {
         ),
     ])
 
-    private static let crowds = named([
+    private static let tokens = named([
         "shards follow one another without waiting for the interval, with one timestamp": .init(
-            on: .crowd, every: 1,
+            to: .tokens, every: 1,
             [
                 .update, .states, .take, .takeover, .sweep(accepted: 20), .due, .take,
                 .last(accepted: 5), .states, .counts(1), .due,
             ], "queued, 1@, -, +0, =1@, accepted, 25: 25 0 0 0 0, idle"),
         "newer state replaces the rest, after the interval from the first shard": .init(
-            on: .crowd, every: 1,
+            to: .tokens, every: 1,
             [.update, .take, .sweep(accepted: 20), .update, .states, .due, .wait(1), .take],
             "1@, superseded queued, +1, 2@"),
         "a shard under way is not replaced, and the last one ends its message": .init(
-            on: .crowd, every: 1,
+            to: .tokens, every: 1,
             [
                 .update, .take, .update, .states, .sweep(accepted: 20), .states, .wait(1), .take, .update,
                 .last(accepted: 40), .states,
             ], "1@, sending queued, superseded queued, 2@, superseded accepted queued"),
-        "an alert reaches every member, and the remaining ones get it with the newest content": .init(
-            on: .crowd, every: 1,
+        "an alert reaches every token, and the remaining ones get it with the newest content": .init(
+            to: .tokens, every: 1,
             [
                 .alert, .take, .sweep(accepted: 20), .update, .states, .wait(1), .take,
                 .last(accepted: 10), .wait(1), .take,
             ], "1!1@, queued queued, 2!1@, 2@"),
         // A message to a token may have 4,096 bytes, and a message to a channel 5,120.
         "an alert takes newer content along if both fit": .init(
-            on: .crowd, [.alert, .take, .sweep(), .accept(.init(bytes: 3_900)), .take], "1!1@, 2!1@"),
+            to: .tokens, [.alert, .take, .sweep(), .accept(.init(bytes: 3_900)), .take], "1!1@, 2!1@"),
         "an alert does not take along content that is too large for a token": .init(
-            on: .crowd, [.alert, .take, .sweep(), .accept(.init(bytes: 4_000)), .take], "1!1@, =1!1@"),
+            to: .tokens, [.alert, .take, .sweep(), .accept(.init(bytes: 4_000)), .take], "1!1@, =1!1@"),
         "an end is sent last and closes the lane": .init(
-            on: .crowd, [.update, .end, .states, .gate, .take], "superseded queued, fenced, 2@"),
-        "only members that APNs did not accept are tried again, after a pause": .init(
-            on: .crowd, every: 1,
+            to: .tokens, [.update, .end, .states, .gate, .take], "superseded queued, fenced, 2@"),
+        "only tokens that APNs did not accept are tried again, after a pause": .init(
+            to: .tokens, every: 1,
             [
-                .update, .take, .last(waiting: 2, accepted: 58), .states, .reason(1), .due, .wait(6), .take,
-                .wait(1), .take, .last(waiting: 1, accepted: 1), .wait(7), .take, .last(gone: 1),
-                .states, .counts(1),
-            ], "1@, queued, slow, +7, -, =1@rest, =1@rest, accepted, 60: 59 0 1 0 0"),
+                .update, .take, .last(waiting: 2, accepted: 58), .states, .reason(1), .due, .wait(7), .take,
+                .last(waiting: 1, accepted: 1), .wait(7), .take, .last(gone: 1), .states, .counts(1),
+            ], "1@, queued, slow, +7, =1@rest, =1@rest, accepted, 60: 59 0 1 0 0"),
         "a message that reached nobody in time is expired": .init(
-            on: .crowd,
+            to: .tokens,
             [
                 .update, .take, .last(expired: 3), .states, .reason(1), .counts(1), .update, .take,
                 .last(accepted: 2, expired: 1), .states,
             ], "1@, expired, slow, 3: 0 0 0 3 0, 2@, expired accepted"),
-        "a member without an answer counts as expired": .init(
-            on: .crowd,
+        "a token without an answer counts as expired": .init(
+            to: .tokens,
             [.update(for: 3), .take, .last(waiting: 1, accepted: 1), .wait(3), .take, .states, .counts(1)],
             "1@, -, expired, 2: 1 0 0 1 0"),
         "the reason of a failed attempt is removed after a successful one": .init(
-            on: .crowd,
+            to: .tokens,
             [
                 .update, .take, .last(waiting: 1, accepted: 1), .reason(1), .wait(7), .take,
                 .last(accepted: 1), .states, .reason(1),
             ], "1@, slow, =1@rest, accepted, none"),
         "a message that everybody refused is rejected, and one to nobody is accepted": .init(
-            on: .crowd,
+            to: .tokens,
             [.update, .take, .last(rejected: 9), .states, .reason(1), .update, .take, .last(), .states],
             "1@, rejected, slow, 2@, rejected accepted"),
         "after a lease ended another replica repeats the shard, and its answers count once": .init(
-            on: .crowd, [.update, .take, .due, .wait(5), .takeover, .wait(1), .sweep(accepted: 20)],
+            to: .tokens, [.update, .take, .due, .wait(5), .takeover, .wait(1), .sweep(accepted: 20)],
             "1@, +5, =1@, ignored"),
         "a message that expires half-way is not sent to the rest": .init(
-            on: .crowd, [.update(for: 3), .take, .wait(3), .sweep(accepted: 20), .states, .counts(1)],
+            to: .tokens, [.update(for: 3), .take, .wait(3), .sweep(accepted: 20), .states, .counts(1)],
             "1@, expired, 20: 20 0 0 0 0"),
-        "newer state does not wait for members that pause between pushes": .init(
-            on: .crowd,
+        "newer state does not wait for tokens that pause between pushes": .init(
+            to: .tokens,
             [
                 .update, .take, .last(waiting: 2, resting: 2, accepted: 7), .update, .take,
                 .last(waiting: 3, resting: 2, accepted: 7), .states, .counts(2), .update, .states, .take,
                 .last(waiting: 2, resting: 2, accepted: 7), .wait(7), .take, .last(waiting: 1, resting: 1, accepted: 1),
-                // The other resting member has left the crowd.
+                // The activity of the other resting token was dismissed.
                 .wait(7), .take, .last(), .states,
             ],
             "1@, 2@, accepted queued, 10: 7 0 0 0 3, accepted superseded queued, 3@, =3@rest, =3@rest, "
                 + "accepted superseded accepted"),
-        "a member that still pauses when the message expires counts as expired": .init(
-            on: .crowd,
+        "a token that still pauses when the message expires counts as expired": .init(
+            to: .tokens,
             [
                 .update(for: 30), .take, .last(waiting: 2, resting: 2, accepted: 7), .wait(30), .take, .states,
                 .counts(1),
             ],
             "1@, -, accepted, 9: 7 0 0 2 0"),
         "a shard that is settled twice counts once": .init(
-            on: .crowd,
+            to: .tokens,
             [
                 .update, .take, .sweep(accepted: 20), .take, .sweep(accepted: 20, number: 1), .states,
                 .last(accepted: 9), .counts(1),
             ], "1@, =1@, ignored, sending, 29: 29 0 0 0 0"),
-        "an alert that a dead replica was sending is repeated unchanged, and later members get newer content": .init(
-            on: .crowd, [.alert, .take, .update, .wait(5), .take, .sweep(accepted: 20), .take],
-            "1!1@, =1!1@, 2!1@"),
-        "one member without an alert that all others have does not delay newer state": .init(
-            on: .crowd, [.alert, .take, .last(waiting: 1, accepted: 59), .states, .update, .states, .take],
+        "an alert that a dead replica was sending goes with newer content to those that cannot have had it": .init(
+            to: .tokens, [.alert, .take, .update, .wait(5), .take, .sweep(accepted: 20), .take],
+            "1!1@, 2!1@, =2!1@"),
+        "one token without an alert that all others have does not delay newer state": .init(
+            to: .tokens, [.alert, .take, .last(waiting: 1, accepted: 59), .states, .update, .states, .take],
             "1!1@, queued, superseded queued, 2@"),
-        "a lane is leased for late members if nothing else is sent or due": .init(
-            on: .crowd,
+        "a lane is leased for late tokens if nothing else is sent or due": .init(
+            to: .tokens,
             [.lease, .lease, .due, .update, .take, .giveBack(by: 1), .take, .giveBack(by: 0), .lease, .take],
             "leased, busy, +5, -, -, busy, 1@"),
-        "a member that is due does not wait for others that wait longer": .init(
-            on: .crowd, [.update, .take, .last(waiting: 2, accepted: 5), .due, .resume, .due, .take],
-            "1@, +7, +0, =1@rest"),
     ])
 }

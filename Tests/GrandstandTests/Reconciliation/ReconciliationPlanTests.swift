@@ -127,16 +127,6 @@ struct ReconciliationPlanTests {
             conclusions(plan, ["unread": .exists(.noMessageStored)]).actions == [.init(.settle, call, second)])
     }
 
-    @Test func `of two calls the earlier gets the earlier channel, and one without a channel created nothing`() {
-        let (early, late) = (call(began: 60), call(began: 45))
-        let (first, second) = (unmanaged("first", seen: 50), unmanaged("second", seen: 40))
-        #expect(
-            conclusions(plan([late, early], [first, second])).actions
-                == [.init(.settle, early, first), .init(.settle, late, second)])
-        #expect(
-            conclusions(plan([early, late], [second])).actions == [.init(.settle, early, second), .init(.reopen, late)])
-    }
-
     @Test func `a creation waits while a channel may belong to another running call, and the list is read again`() {
         let (call, underWay) = (call(began: 60), call(began: 30, settleable: -10))
         let plan = plan([call, underWay], [unmanaged("x", seen: 20)])
@@ -145,22 +135,6 @@ struct ReconciliationPlanTests {
         // A channel of the other policy does not fit.
         let other = self.plan([call, underWay], [unmanaged("x", .mostRecentMessageStored, seen: 20)])
         #expect(conclusions(other).actions == [.init(.reopen, call)])
-    }
-
-    @Test func `an adoption needs the policy from Apple, and comes before a deletion`() {
-        let options = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, grace: 0)
-        let plan = plan(
-            [], [unmanaged("read", nil), unmanaged("kept"), unmanaged("gone", nil), unmanaged("silent", nil)])
-        #expect(questions(plan, options) == ["read", "gone", "silent"])
-        let readings: [String: ReconciliationPlan.Reading] = [
-            "read": .exists(.mostRecentMessageStored), "gone": .gone, "silent": .unknown,
-        ]
-        #expect(
-            conclusions(plan, readings, options).actions
-                == [
-                    .init(.adopt, nil, unmanaged("read", .mostRecentMessageStored)),
-                    .init(.adopt, nil, unmanaged("kept")),
-                ])
     }
 
     // MARK: Unmanaged channels

@@ -11,20 +11,6 @@ import Testing
         Task { await connection.outcomes(count).count { $0.status == 200 } }
     }
 
-    @Test func `there is one stream until the first answer, and then a thousand`() async throws {
-        try await withClient({ $0.initialMaximumConcurrentStreams = 1 }) { connection, handler in
-            #expect(connection.state.streamLimit == 1)
-            let answers = callers(500, connection)
-            let first = try await handler.take(1)
-            first[0].stream.connection.setMaximumConcurrentStreams(1_000)
-            answer(first)
-            // The other 499 requests are in flight at the same time, which only the new limit allows.
-            answer(try await handler.take(499))
-            #expect(await answers.value == 500)
-            #expect(connection.state.streamLimit == 1_000)
-        }
-    }
-
     @Test func `there is one stream until the caller says that the peer accepted a request`() async throws {
         try await withClient(client: { $0.initialConcurrency = 1 }) { connection, handler in
             #expect(connection.state.streamLimit == 1)

@@ -36,6 +36,13 @@ import Testing
         }
     }
 
+    @Test func `a body beyond what is read resets only the stream`() async throws {
+        try await withClient(.echo, { $0.maximumBodyRead = 100_000 }) { connection in
+            #expect(await connection.outcome(post(body: [UInt8](repeating: 7, count: 300_000))).isUnanswered)
+            #expect(await connection.outcome(post()).status == 200)
+        }
+    }
+
     @Test func `a header over the limit resets only the stream`() async throws {
         try await withClient(.echo, { $0.maximumHeaderList = 2_000 }) { connection in
             let large = HTTP2Header("x-large", String(repeating: "y", count: 2_000))

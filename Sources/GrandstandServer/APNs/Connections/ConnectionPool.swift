@@ -18,33 +18,25 @@ final class ConnectionPool: Sendable {
         static let closed = Unavailable(description: "the connections to APNs are closed")
     }
 
-    private typealias Waiter = CheckedContinuation<Void, any Error>
-
     private struct State {
         var members: [HTTP2ClientConnection] = []
         /// The attempts to connect.
         var opening: [Int: Task<Void, Never>] = [:]
-        var waiters: [Int: Waiter] = [:]
         var lastTicket = 0
+        /// The requests that wait for a connection.
+        var waiters = 0
         /// The number of the last request. It decides which of several connections with equal load is used.
         var turn = 0
         /// Failures in a row.
         var failures = 0
         /// The pool does not try to connect before this time.
         var pause = ContinuousClock.now
-        /// Whether a task waits for the end of a pause.
-        var isRetryScheduled = false
         /// Why the last attempt failed; `nil` after a success.
         var fault: HTTP2ConnectError?
         /// Set when a connection was closed because APNs was silent: the reason, and when any connection last received
         /// data.
         var silence: (reason: String, lastRead: UInt64)?
         var isClosed = false
-
-        mutating func ticket() -> Int {
-            lastTicket += 1
-            return lastTicket
-        }
 
         /// Removes connections that accept no more requests; they drain by themselves. Returns the states of the
         /// others.
@@ -62,11 +54,6 @@ final class ConnectionPool: Sendable {
 
         mutating func pause(by policy: RetryPolicy) {
             pause = .now + .seconds(policy.delay(after: failures, jitter: .random(in: 0..<1)))
-        }
-
-        mutating func takeWaiters() -> [Waiter] {
-            defer { waiters = [:] }
-            return Array(waiters.values)
         }
     }
 
@@ -99,36 +86,26 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    /// The time between two looks of a request that waits for a connection.
+    private static let look: Duration = .milliseconds(25)
+
     /// Waits until there may be a connection.
     ///
     /// - Throws: `Unavailable` after `deadline`, or at once after a failure that waiting does not cure (TLS or
     ///   ALPN), or if the pool is closed; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
-        let ticket = state.withLock { $0.ticket() }
-        let timer = Task {
-            try await Task.sleep(until: deadline, clock: .continuous)
-            self.giveUp(ticket)
-        }
-        defer { timer.cancel() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let known = state.withLock { enqueue(continuation, ticket, until: deadline, &$0) }
-                if let known { continuation.resume(with: known) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: ticket) }
-            waiter?.resume(throwing: CancellationError())
-        }
+        state.withLock { $0.waiters += 1 }
+        defer { state.withLock { $0.waiters -= 1 } }
+        while try state.withLock({ try lacks(&$0, until: deadline) }) { try await Task.sleep(for: Self.look) }
     }
 
     /// Lets requests in flight finish and closes all connections. No new ones are opened.
     func close() async {
-        let (members, opening, waiters) = state.withLock { state in
+        let (members, opening) = state.withLock { state in
             state.isClosed = true
             defer { state.members = [] }
-            return (state.members, Array(state.opening.values), state.takeWaiters())
+            return (state.members, Array(state.opening.values))
         }
-        for waiter in waiters { waiter.resume(throwing: Unavailable.closed) }
         for task in opening { task.cancel() }
         await withTaskGroup(of: Void.self) { group in
             for member in members { group.addTask { await member.close() } }
@@ -162,38 +139,22 @@ final class ConnectionPool: Sendable {
     // MARK: Under the lock
 
     private func openMore(_ state: inout State, _ loads: [HTTP2ConnectionState]) {
-        guard !state.isClosed,
-            plan.wantsOneMore(loads, opening: state.opening.count, waiters: state.waiters.count)
+        guard !state.isClosed, state.pause <= .now,
+            plan.wantsOneMore(loads, opening: state.opening.count, waiters: state.waiters)
         else { return }
-        if state.pause > .now { return retryLater(&state) }
-        let ticket = state.ticket()
-        state.opening[ticket] = Task { await self.open(ticket) }
+        state.lastTicket += 1
+        state.opening[state.lastTicket] = Task { [ticket = state.lastTicket] in await self.open(ticket) }
     }
 
-    private func retryLater(_ state: inout State) {
-        guard !state.isRetryScheduled else { return }
-        state.isRetryScheduled = true
-        Task { [weak self, pause = state.pause] in
-            try? await Task.sleep(until: pause, clock: .continuous)
-            self?.state.withLock { $0.isRetryScheduled = false }
-            self?.openIfAwaited()
-        }
-    }
-
-    /// Returns what is known at once; `nil`: the continuation is resumed later.
-    private func enqueue(
-        _ continuation: Waiter, _ ticket: Int, until deadline: ContinuousClock.Instant, _ state: inout State
-    ) -> Result<Void, any Error>? {
-        if state.isClosed { return .failure(Unavailable.closed) }
-        if Task.isCancelled { return .failure(CancellationError()) }
+    /// Whether a request must go on waiting for a connection.
+    private func lacks(_ state: inout State, until deadline: ContinuousClock.Instant) throws(Unavailable) -> Bool {
+        if state.isClosed { throw .closed }
         let loads = state.usable()
-        if !loads.isEmpty { return .success(()) }
-        if let fault = state.fault, fault.isLasting, state.pause > .now { return .failure(unavailable(fault)) }
-        // The timer may have found no waiter yet.
-        if deadline <= .now { return .failure(unavailable(state.fault)) }
-        state.waiters[ticket] = continuation
+        if !loads.isEmpty { return false }
+        if let fault = state.fault, fault.isLasting, state.pause > .now { throw unavailable(fault) }
+        if deadline <= .now { throw unavailable(state.fault) }
         openMore(&state, loads)
-        return nil
+        return true
     }
 
     private func unavailable(_ fault: HTTP2ConnectError?) -> Unavailable {
@@ -203,28 +164,16 @@ final class ConnectionPool: Sendable {
 
     // MARK: Opening and losing
 
-    private func giveUp(_ ticket: Int) {
-        let (waiter, fault) = state.withLock { ($0.waiters.removeValue(forKey: ticket), $0.fault) }
-        waiter?.resume(throwing: unavailable(fault))
-    }
-
-    private func openIfAwaited() {
-        state.withLock { state in
-            if !state.waiters.isEmpty { openMore(&state, state.usable()) }
-        }
-    }
-
     private func open(_ ticket: Int) async {
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(configuration, logger: logger)
             metrics.connected()
-            let (isClosed, waiters) = state.withLock { state in
+            let isClosed = state.withLock { state in
                 state.opening[ticket] = nil
                 state.fault = nil
                 if !state.isClosed { state.members.append(connection) }
-                return (state.isClosed, state.takeWaiters())
+                return state.isClosed
             }
-            for waiter in waiters { waiter.resume() }
             if isClosed { return await connection.close() }
             await watch(connection)
         } catch {
@@ -234,19 +183,17 @@ final class ConnectionPool: Sendable {
 
     private func failed(_ ticket: Int, _ error: HTTP2ConnectError) {
         metrics.failed(error.kind)
-        let (failures, isClosed, hopeless) = state.withLock { state in
+        let (failures, isClosed) = state.withLock { state in
             state.opening[ticket] = nil
             state.fault = error
             state.startPause()
-            return (state.failures, state.isClosed, error.isLasting ? state.takeWaiters() : [])
+            return (state.failures, state.isClosed)
         }
-        for waiter in hopeless { waiter.resume(throwing: unavailable(error)) }
         // `close()` cancels attempts to connect. That needs no warning.
         guard !isClosed else { return }
         logger.warning(
             "no connection to APNs",
             metadata: ["error": "\(error)", "step": "\(error.kind.rawValue)", "failures": "\(failures)"])
-        openIfAwaited()
     }
 
     /// Waits for the end of a connection, and decides how soon another may be opened.
@@ -276,7 +223,6 @@ final class ConnectionPool: Sendable {
         logger.log(
             level: isOurs ? .warning : .debug, "connection to APNs ended",
             metadata: ["reason": "\(reason)", "goaway": "\(goAway?.text ?? "-")"])
-        openIfAwaited()
     }
 }
 

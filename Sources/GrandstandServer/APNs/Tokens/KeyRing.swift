@@ -1,24 +1,19 @@
 internal import Cryptography
 internal import FoundationEssentials
-package import Grandstand
+package import GrandstandContract
 internal import Synchronization
 
 /// The key files of one folder. A file is read when it is first needed, and again when it changes.
 package final class KeyRing: Sendable {
     private let directory: String
 
-    private struct Entry {
-        var key: Result<SigningKey, SigningKey.Fault>
-        var stamp: FileStamp?
-    }
-
-    private let entries = Mutex<[String: Entry]>([:])
+    private let entries = Mutex<[String: (key: Result<SigningKey, SigningKey.Fault>, stamp: FileStamp?)]>([:])
 
     /// - Parameter directory: the folder with the files `AuthKey_<KEYID>.p8`. It need not exist yet.
     package init(directory: String) { self.directory = directory }
 
     /// Whether the key file of `keyID` exists and contains a usable key.
-    package func state(of keyID: String) -> KeyFileState {
+    package func state(of keyID: String) -> Contract.CredentialState {
         switch key(keyID) {
         case .success: .ok
         case .failure(.missing): .missing
@@ -53,7 +48,7 @@ package final class KeyRing: Sendable {
         return entries.withLock { entries in
             if let entry = entries[keyID], entry.stamp == stamp, stamp != nil { return entry.key }
             let key = Result { () throws(SigningKey.Fault) in try SigningKey(path: path) }
-            entries[keyID] = Entry(key: key, stamp: stamp)
+            entries[keyID] = (key, stamp)
             return key
         }
     }

@@ -11,38 +11,23 @@ final class TokenStandings: Sendable {
         var standing = TokenStanding()
         /// When a request last used the key.
         var usedAt = Date.distantPast
-        /// When an acceptance was last noted. It is noted once a minute, which removes old refusals that other replicas
-        /// noted.
-        var notedAt: Date?
+        /// Whether APNs accepted or refused the key, or the key changed, since the last `news`.
+        var isNews = false
     }
 
     private let keys: KeyRing
-    /// The keys whose state is to be written. One task writes, so that no state overtakes a newer one.
-    private let toNote: AsyncStream<KeyUse>.Continuation
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let state = Mutex([KeyUse: Entry]())
 
     /// Readiness reports a refused key until this many seconds after the key's last use.
     private static let lately: TimeInterval = 3_600
-    /// Seconds between two notes of acceptances.
-    private static let notes: TimeInterval = 60
 
-    init(
-        keys: KeyRing, noteRefusal: APNsClient.RefusalNote?, now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
+    init(keys: KeyRing, now: @escaping @Sendable () -> Date, logger: Logger) {
         self.keys = keys
         self.now = now
         self.logger = logger
-        let (uses, toNote) = AsyncStream.makeStream(of: KeyUse.self, bufferingPolicy: .bufferingNewest(1_000))
-        self.toNote = toNote
-        guard let noteRefusal else { return }
-        Task { [weak self] in
-            for await use in uses { await self?.write(use, noteRefusal) }
-        }
     }
-
-    deinit { toNote.finish() }
 
     /// Decides whether a request with `token` may be sent now.
     func turn(of use: KeyUse, with token: ProviderToken) -> TokenStanding.Turn {
@@ -63,7 +48,11 @@ final class TokenStandings: Sendable {
         let now = now()
         let (begins, stands) = change(use) { entry in
             let begins = entry.standing.refused(reason, key: token.fingerprint, now: now)
-            return (begins, entry.standing.refusal != nil)
+            let stands = entry.standing.refusal != nil
+            // A repeated refusal is news, too, because another replica may have removed it: APNs may have accepted that
+            // replica's token.
+            if stands { entry.isNews = true }
+            return (begins, stands)
         }
         guard stands else { return nil }
         if begins {
@@ -71,27 +60,20 @@ final class TokenStandings: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, and one is sent every few seconds until APNs accepts the key or the key file is replaced",
                 metadata: Self.metadata(use, reason))
         }
-        // Note the refusal again after every refused probe, because another replica may have removed it: APNs may have
-        // accepted that replica's token.
-        toNote.yield(use)
         return Int(TokenStanding.pause)
     }
 
     /// Records that APNs accepted `token`.
     func accepted(_ token: ProviderToken, of use: KeyUse) {
-        let now = now()
-        let (ended, isDue) = change(use) { entry in
-            let ended = entry.standing.accepted(key: token.fingerprint)
-            let isDue = entry.notedAt.map { abs(now.timeIntervalSince($0)) >= Self.notes } ?? true
-            if isDue { entry.notedAt = now }
-            return (ended, isDue)
+        let ended = change(use) { entry in
+            entry.isNews = true
+            return entry.standing.accepted(key: token.fingerprint)
         }
         if let ended {
             logger.notice(
                 "APNs accepts the provider tokens of the key again; waiting requests are sent",
                 metadata: Self.metadata(use, ended.reason))
         }
-        if ended != nil || isDue { toNote.yield(use) }
     }
 
     /// Checks the files of refused keys. If a file was replaced, its key no longer counts as refused.
@@ -117,23 +99,22 @@ final class TokenStandings: Sendable {
         return own().filter { used[$0.key] != nil }
     }
 
+    /// The keys of which APNs said something since the last call, or whose file was replaced, each with the refusal that
+    /// stands now. A server stores them for all replicas.
+    func news() -> [(use: KeyUse, refusal: KeyRefusal?)] {
+        checkKeys()
+        return state.withLock { state in
+            let news = state.filter(\.value.isNews)
+            for use in news.keys { state[use]?.isNews = false }
+            return news.map { ($0.key, $0.value.standing.refusal) }
+        }
+    }
+
     private func tellOfNewKey(_ use: KeyUse) {
         logger.notice(
             "the file of a key that APNs refused was replaced; waiting requests are sent with the new key",
             metadata: Self.metadata(use, nil))
-        toNote.yield(use)
-    }
-
-    private func write(_ use: KeyUse, _ noteRefusal: APNsClient.RefusalNote) async {
-        do {
-            try await noteRefusal(change(use) { $0.standing.refusal }, use)
-        } catch {
-            // After a failed write, the next answer from APNs that accepts or refuses the key's token starts another
-            // write.
-            change(use) { $0.notedAt = nil }
-            logger.debug(
-                "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])
-        }
+        change(use) { $0.isNews = true }
     }
 
     private func change<Result: Sendable>(_ use: KeyUse, _ body: (inout Entry) -> Result) -> Result {

@@ -187,15 +187,7 @@ package struct Doctor: Sendable {
     }
 
     private func apps(in database: Database) async throws -> [Contract.App] {
-        let store = AppStore(database)
-        var apps: [Contract.App] = []
-        var cursor: String?
-        repeat {
-            let page = try await store.apps(PageRequest(limit: 200, cursor: cursor), within: .all)
-            apps += page.items
-            cursor = page.nextCursor
-        } while cursor != nil
-        return apps
+        try await AppStore(database).apps(PageRequest(limit: 100_000), within: .all).items
     }
 
     private static func apps(_ apps: [Contract.App], only bundleID: BundleID?) -> DoctorCheck {

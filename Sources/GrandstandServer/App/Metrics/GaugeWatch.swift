@@ -87,15 +87,15 @@ final class GaugeWatch: Sendable {
     }
 
     /// With the time at which the oldest delivery that could be sent was accepted, or its `sendAt`. Messages whose channel
-    /// does not exist yet are ignored. Messages to crowds are ignored, too, because a large crowd takes long.
+    /// does not exist yet are ignored. Messages to tokens are ignored, too, because many tokens take long.
     ///
     /// `offset 0` makes the planner look rows up by key, one by one, whatever sizes it assumes for the tables.
     private static let deliveries: PostgresQuery = """
         select l.environment, d.state, count(*) as count,
-            min(case when d.state in ('queued', 'sending') and l.kind = 'channel'
+            min(case when d.state in ('queued', 'sending') and d.tokens is null
                 then greatest(b.accepted_at, b.send_at) end) as oldest
         from deliveries d
-        cross join lateral (select environment, kind from lanes where id = d.lane offset 0) l
+        cross join lateral (select environment from lanes where id = d.lane offset 0) l
         cross join lateral (select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
         where d.settled_at is null group by l.environment, d.state
         """

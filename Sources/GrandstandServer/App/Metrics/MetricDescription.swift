@@ -1,4 +1,4 @@
-/// The description of a metric.
+/// The description of a metric: a row of docs/metrics.md, which is compiled into the program.
 struct MetricDescription: Sendable, Hashable {
     enum Kind: String, Sendable {
         case counter
@@ -22,6 +22,28 @@ struct MetricDescription: Sendable, Hashable {
         self.help = help
         self.bounds = bounds
     }
+
+    /// - Parameter row: a line of the page; `nil`: it is no row of a metric.
+    init?(row: Substring) {
+        let cells = row.split(separator: " | ", maxSplits: 3)
+        guard row.hasPrefix("| `grandstand_"), cells.count == 4, let kind = Kind(rawValue: String(cells[1])) else {
+            return nil
+        }
+        let name = String(cells[0].dropFirst(3).dropLast())
+        self.init(
+            name, kind, labels: cells[2].split(separator: "`").filter { $0.first?.isLetter ?? false }.map(String.init),
+            bounds: name == "grandstand_accept_to_apns_seconds" ? Self.deliveryBounds : nil,
+            String(cells[3].dropLast(2)))
+    }
+
+    /// Every metric of `GET /metrics`, in the order of the page.
+    static let all = (EmbeddedFiles.texts["metrics.md"] ?? "").split(separator: "\n").compactMap(Self.init(row:))
+
+    /// The smallest bound in seconds is for a push that is sent right after its commit, the largest for a push that
+    /// waited until an outage ended.
+    private static let deliveryBounds: [Double] = [
+        0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
+    ]
 }
 
 /// One value of a gauge that is computed for each scrape.

@@ -13,7 +13,7 @@ final class ServerMetrics: MetricsFactory {
 
     private let series = Mutex<[Key: Series]>([:])
     private let sources = Mutex<[@Sendable () -> [GaugeSample]]>([])
-    private let metrics = Dictionary(uniqueKeysWithValues: MetricCatalog.all.map { ($0.name, $0) })
+    private let metrics = Dictionary(uniqueKeysWithValues: MetricDescription.all.map { ($0.name, $0) })
 
     init() {
         Gauge(

@@ -1,0 +1,42 @@
+package import FoundationEssentials
+
+/// A message that a lane sends now, with what its request to `/4/broadcasts/apps/…` or its pushes to tokens are made of,
+/// and then with what became of it. A repetition sends exactly the same bytes.
+package struct ClaimedDelivery: Sendable, Equatable {
+    package let lane: Int
+    /// The message as it is sent. Its `attempts` include the next request.
+    package let message: LaneMessage
+    package let address: APNsAddress
+    /// The whole JSON body.
+    package let body: [UInt8]
+    /// When the message was accepted, or its `sendAt`; `nil`: not known.
+    package let askedAt: Date?
+    /// The replica that leased the lane.
+    package var replica: UUID
+    /// `nil`: the message was not sent, so the attempt does not count.
+    package var verdict: Verdict?
+    /// When the answer came, or when it was clear that none would come.
+    package var settledAt = Date.distantPast
+    /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayBeProcessed`).
+    package var mayBeProcessed = true
+    /// Nothing is sent on the lane before this time, because APNs throttles the lane; `nil`: no limit.
+    package var notBefore: Date?
+
+    package init(
+        lane: Int, message: LaneMessage, address: APNsAddress, body: [UInt8], askedAt: Date? = nil, replica: UUID
+    ) {
+        self.lane = lane
+        self.message = message
+        self.address = address
+        self.body = body
+        self.askedAt = askedAt
+        self.replica = replica
+    }
+
+    /// - Parameter verdict: `nil`: the message was not sent.
+    package func settled(_ verdict: Verdict?, at time: Date) -> ClaimedDelivery {
+        var settled = self
+        (settled.verdict, settled.settledAt) = (verdict, time)
+        return settled
+    }
+}

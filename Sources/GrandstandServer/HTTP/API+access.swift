@@ -1,0 +1,117 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Authenticates and authorises requests. It is the only place that checks keys, scopes and the app in a path.
+extension API {
+    /// - Returns: the key; `nil` on open routes.
+    /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
+    func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
+        guard let scopes = route.scopes else { return nil }
+        guard let secret = Self.bearer(request.headers[.authorization]) else {
+            throw refusal("Send your key as Authorization: Bearer <secret>.", context)
+        }
+        let key = try await identify(String(secret), context, for: scopes)
+        try Self.check(key, for: scopes)
+        keys.used(key)
+        try Self.checkApp(key, context, to: route)
+        return key
+    }
+
+    /// Checks that the key reaches the app in the path.
+    ///
+    /// - Throws: `forbidden`.
+    static func checkApp(_ key: APIKey, _ context: APIContext, to route: Route) throws(Problem) {
+        guard let bundleID = BundleID(rawValue: context.text("bundleId")) else { return }
+        // A key with an event-key prefix may not change the app itself, because a change of the app affects all
+        // events.
+        let isOfEvents = key.reach.eventKeyPrefix != nil && route.method != .get
+        guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
+    }
+
+    /// Returns the key with this secret and counts the request against the key's limit. The API and the console's
+    /// sign-in both use this function.
+    ///
+    /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
+    func identify(
+        _ secret: String, _ context: APIContext, for scopes: [Contract.Scope]
+    ) async throws -> APIKey {
+        guard let key = try await keys.authenticate(secret), !key.isExpired(at: now()) else {
+            throw refusal(
+                "This key is not known, has expired, or was revoked. `grandstand keys create` on the server's machine makes one.",
+                context)
+        }
+        try resume(key, context, for: scopes)
+        return key
+    }
+
+    /// Counts a request of an authenticated key.
+    ///
+    /// - Throws: `rate-limited`.
+    func resume(_ key: APIKey, _ context: APIContext, for scopes: [Contract.Scope]) throws(Problem) {
+        context.body?.belongs(to: key.id)
+        if !key.isForClientApps { onTrust(context.channel) }
+        context.rate.standing = limits.take(
+            key.id, isForClientApps: key.isForClientApps, for: scopes, at: now())
+        if let standing = context.rate.standing, standing.isExhausted {
+            let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
+            throw Problem(
+                .rateLimited,
+                "The key \(key.name) may make \(rate) requests a second here, \(standing.limit) at once. "
+                    + "Try again in \(standing.reset) s.",
+                retryAfter: standing.reset)
+        }
+    }
+
+    /// Checks the key's scopes.
+    ///
+    /// - Throws: `forbidden`.
+    static func check(_ key: APIKey, for scopes: [Contract.Scope]?) throws(Problem) {
+        guard let scopes else { return }
+        if scopes.isEmpty, key.isOfDevices {
+            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
+        }
+        if !scopes.isEmpty, !scopes.contains(where: key.holds) {
+            let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")
+        }
+    }
+
+    /// Counts a failed authentication against the caller's address. Returns a problem with `detail`, or `rate-limited`
+    /// after too many failures.
+    func refusal(_ detail: String, _ context: APIContext) -> Problem {
+        guard let standing = limits.fail(context.address, at: now()), standing.isExhausted else {
+            return Problem(.unauthenticated, detail)
+        }
+        return Problem(
+            .rateLimited,
+            "Too many requests without a valid key came from this address. Try again in \(standing.reset) s.",
+            retryAfter: standing.reset)
+    }
+
+    /// The token of `Bearer <token>` (RFC 6750). The scheme's case does not matter.
+    static func bearer(_ header: String?) -> Substring? {
+        let space = UInt8(ascii: " ")
+        guard let words = header?.utf8.drop(while: { $0 == space }), let end = words.firstIndex(of: space),
+            Substring(words[..<end]).lowercased() == "bearer"
+        else { return nil }
+        let token = words[end...].dropFirst()
+        return token.isEmpty ? nil : Substring(token)
+    }
+}
+
+extension APIContext {
+    /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
+    var isOfClientApp: Bool { key?.isForClientApps ?? true }
+}
+
+extension APIContext: PathReading {
+    func parameter(_ name: String) -> String? { parameters.get(name) }
+
+    /// The apps and events that this request may access. Every route that uses this property requires a key, so the key
+    /// is always present.
+    var reach: AppReach { key?.reach ?? .only([]) }
+}

@@ -1,0 +1,141 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+/// The header fields of every answer. These fields forbid browsers to load a script or another resource for an answer
+/// and to show the answer in a frame, unless a page sets its own policy. If this server uses HTTPS, a further field
+/// makes browsers use only HTTPS for this server (RFC 6797).
+struct StandingHeaders: Sendable {
+    let fields: HTTPFields
+
+    init(isSecure: Bool) {
+        var fields: HTTPFields = [
+            .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+        ]
+        if isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
+        self.fields = fields
+    }
+
+    /// Adds the request's ID, the rate limit, and all common fields that are not set yet.
+    ///
+    /// - Parameter standing: `nil`: the key has no limit, or there was no key.
+    func complete(_ headers: inout HTTPFields, requestID: String, standing: RateLimit.Standing?) {
+        headers[.xRequestID] = requestID
+        if !headers.contains(.cacheControl) { headers.append(Self.noStore) }
+        for field in fields where !headers.contains(field.name) { headers.append(field) }
+        guard let standing else { return }
+        // These fields have the form that most clients read.
+        headers[.rateLimitLimit] = String(standing.limit)
+        headers[.rateLimitRemaining] = String(standing.remaining)
+        headers[.rateLimitReset] = String(standing.reset)
+    }
+
+    private static let noStore = HTTPField(name: .cacheControl, value: "no-store")
+}
+
+// The force-unwraps are safe: the literals are valid field names (RFC 9110).
+extension HTTPField.Name {
+    /// Identifies the request in answers, problems and logs.
+    static let xRequestID = HTTPField.Name("X-Request-Id")!
+    fileprivate static let rateLimitLimit = HTTPField.Name("RateLimit-Limit")!
+    fileprivate static let rateLimitRemaining = HTTPField.Name("RateLimit-Remaining")!
+    fileprivate static let rateLimitReset = HTTPField.Name("RateLimit-Reset")!
+}
+
+extension Request {
+    /// The request as the client sent it. If the peer is a trusted proxy, this sets the caller's address in `context`
+    /// and takes the authority from `X-Forwarded-Host`.
+    ///
+    /// `X-Forwarded-Proto` is trusted from every peer. A false value only affects the caller: its cookie and the check
+    /// of its forms become as strict as with HTTPS.
+    func forwarded(by proxies: TrustedProxies, _ context: inout APIContext) -> Request {
+        guard let peer = context.peer, proxies.contains(peer) else { return self }
+        context.callerAddress = proxies.caller(of: peer, forwardedFor: headers[values: .xForwardedFor])
+        guard let host = headers[.xForwardedHost], !host.isEmpty, !host.contains(",") else { return self }
+        var head = head
+        head.authority = host
+        return Request(head: head, body: body)
+    }
+
+    /// Whether a proxy says that the client's own connection uses HTTPS. Of several proxies, the first one knows.
+    var cameByHTTPS: Bool {
+        headers[.xForwardedProto]?.prefix { $0 != "," }.filter { $0 != " " }.lowercased() == "https"
+    }
+}
+
+// The force-unwraps are safe: the literals are valid field names (RFC 9110).
+extension HTTPField.Name {
+    fileprivate static let xForwardedFor = HTTPField.Name("X-Forwarded-For")!
+    fileprivate static let xForwardedHost = HTTPField.Name("X-Forwarded-Host")!
+}
+
+extension HTTPFields {
+    /// The version of an object that clients write with PUT, as its `ETag`.
+    ///
+    /// The tag is the version of the declaration and does not change with fields that the server adds, such as the state
+    /// of a channel. Caches do not rely on the tag, because answers are `no-store`. A proxy that compresses an answer
+    /// makes its tag weak, or appends the compression's name, although the version is the same. So the answers forbid
+    /// that (`no-transform`), and both forms are accepted, too.
+    static func version(_ version: Int) -> HTTPFields {
+        [.eTag: "\"\(version)\"", .cacheControl: "no-store, no-transform"]
+    }
+}
+
+extension Request {
+    /// The condition that the writer sets for the object.
+    ///
+    /// - Throws: `invalid-request` for anything except ETags or `*` in `If-Match`, or `*` in `If-None-Match`, and for
+    ///   both headers together.
+    func writeCondition() throws(Problem) -> WriteCondition {
+        switch (headers[.ifMatch], headers[.ifNoneMatch]) {
+        case (nil, nil): return .none
+        case (let tags?, nil): return try Self.versions(tags)
+        case (nil, "*"?): return .absent
+        case (nil, _?):
+            throw Self.refusal(
+                "If-None-Match", "With PUT only If-None-Match: * is allowed: create it only if it does not exist yet.")
+        case (_?, _?):
+            throw Self.refusal("If-None-Match", "If-Match and If-None-Match exclude each other; send one of them.")
+        }
+    }
+
+    private static func versions(_ tags: String) throws(Problem) -> WriteCondition {
+        if tags == "*" { return .present }
+        var versions: Set<Int> = []
+        for tag in tags.split(separator: ",") {
+            var text = tag.filter { $0 != " " && $0 != "\t" }[...]
+            if text.hasPrefix("W/") { text = text.dropFirst(2) }
+            guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") else {
+                throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
+            }
+            let digits = text.dropFirst().dropLast().prefix { $0 != "-" }
+            let suffix = text.dropLast()[digits.endIndex...].drop { $0 == "-" }
+            // A tag of another server matches nothing.
+            if ["", "gzip", "br", "zstd", "deflate"].contains(suffix), let version = Int(digits) {
+                versions.insert(version)
+            }
+        }
+        return .versions(versions)
+    }
+
+    private static func refusal(_ header: String, _ detail: String) -> Problem {
+        Problem.invalid("Correct the header \(header).", at: header, detail)
+    }
+}
+
+/// A value with the version in its `ETag`.
+package struct Versioned<Value: Sendable>: Sendable {
+    package var value: Value
+    package let version: Int
+}
+
+extension Versioned: Decodable where Value: Decodable {
+    private enum CodingKeys: CodingKey { case version }
+
+    /// Reads a row whose further column `version` is that of the value.
+    package init(from decoder: any Decoder) throws {
+        value = try Value(from: decoder)
+        version = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .version)
+    }
+}

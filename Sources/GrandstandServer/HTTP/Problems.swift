@@ -1,0 +1,185 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
+internal import Hummingbird
+internal import JSON
+internal import Logging
+internal import NIOCore
+
+/// Wraps every request: sets its ID, converts errors to problems, and adds the headers of every answer.
+struct ProblemMiddleware: RouterMiddleware {
+    typealias Context = APIContext
+
+    let api: API
+    let routes: [Route]
+    let headers: StandingHeaders
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        let started = ContinuousClock.now
+        var context = context
+        if let named = request.headers[.xRequestID].flatMap(RequestID.init) {
+            context.requestID = named.rawValue
+        }
+        context.logger = api.logger
+        let body = BodyShare(api.bodies)
+        defer { body.leave() }
+        context.body = body
+        let request = request.forwarded(by: api.configuration.trustedProxies, &context)
+        var response = await answer(request.receiving(in: body), context, next)
+        if let fault = body.fault {
+            response.headers[.connection] = "close"
+            context.log.debug(
+                "a body is broken", metadata: ["path": "\(request.uri.path)", "error": "\(fault.problem)"])
+        }
+        // If the connection ended, nobody gets the answer. Such an answer counts as status 499.
+        let counted = body.fault?.isGone == true ? 499 : response.status.code
+        headers.complete(
+            &response.headers, requestID: context.requestID, standing: context.rate.standing)
+        let took = ContinuousClock.now - started
+        api.metrics.answered(
+            method: request.method.rawValue, path: context.endpointPath, status: counted, time: took)
+        if api.logger.logLevel <= .debug {
+            context.log.debug(
+                "answered",
+                metadata: [
+                    "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
+                    "status": "\(counted)", "seconds": "\(took)",
+                ])
+        }
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
+        _ request: Request, _ context: APIContext, _ next: (Request, APIContext) async throws -> Response
+    ) async -> Response {
+        do {
+            // The router ignores empty segments.
+            guard !request.uri.path.contains("//") else {
+                throw Problem(.notFound, "There is nothing at \(request.uri.path): it has an empty segment.")
+            }
+            return try await next(request, context)
+        } catch let broken as BrokenBody {
+            return broken.problem.response(requestID: context.requestID)
+        } catch let problem as Problem {
+            return problem.response(requestID: context.requestID)
+        } catch let error as HTTPError {
+            let allowed = error.status == .notFound ? methods(at: request.uri.path) : ""
+            var response = translate(error, allowed, request).response(requestID: context.requestID)
+            if !allowed.isEmpty { response.headers[.allow] = allowed }
+            return response
+        } catch {
+            context.log.error(
+                "a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            return Problem(
+                .internalError,
+                "The request failed because of an error in the server. The server's log has the cause under "
+                    + "\(context.requestID)."
+            ).response(requestID: context.requestID)
+        }
+    }
+
+    private func translate(_ error: HTTPError, _ allowed: String, _ request: Request) -> Problem {
+        switch error.status {
+        case .notFound where allowed.isEmpty:
+            return Problem(.notFound, "There is nothing at \(request.uri.path).")
+        case .notFound:
+            return Problem(.methodNotAllowed, "\(request.uri.path) takes \(allowed), not \(request.method.rawValue).")
+        case .contentTooLarge:
+            return Problem(.bodyTooLarge, "The body may have \(Route.standardBodyLimit) bytes at most.")
+        default:
+            return Problem(.invalidRequest, error.body ?? "The request cannot be understood.")
+        }
+    }
+
+    /// The allowed methods of a path; empty: no route has this path. As in the router, a literal segment has precedence
+    /// over a parameter.
+    private func methods(at path: String) -> String {
+        let segments = path.split(separator: "/")
+        let matching: [(method: String, words: Int)] = routes.compactMap { route in
+            let template = route.operation.path.split(separator: "/")
+            guard template.count == segments.count,
+                zip(template, segments).allSatisfy({ $0.hasPrefix("{") || $0 == $1 })
+            else { return nil }
+            return (route.method.rawValue, template.count { !$0.hasPrefix("{") })
+        }
+        let most = matching.map(\.words).max()
+        let methods = matching.filter { $0.words == most }.map(\.method)
+        return (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", ")
+    }
+}
+
+extension Response {
+    /// A JSON answer with a resource of openapi.yaml.
+    static func json(
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) -> Response {
+        json(bytes: JSONWriter.text(value), status: status, headers: headers)
+    }
+
+    /// A JSON answer with its `ETag`.
+    static func json(_ versioned: Versioned<some Encodable>, status: HTTPResponse.Status = .ok) -> Response {
+        json(versioned.value, status: status, headers: .version(versioned.version))
+    }
+
+    /// A JSON answer that was written before.
+    static func json(bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    static var noContent: Response { Response(status: .noContent) }
+}
+
+extension Contract.Problem {
+    /// Contains the members that RFC 9457 defines, and the further members of this problem.
+    init(_ problem: Problem, requestID: String? = nil) {
+        self.init(
+            type: Self.typeBase + problem.kind.rawValue, title: problem.kind.title, status: problem.status,
+            detail: problem.detail, requestId: requestID,
+            errors: problem.errors.isEmpty ? nil : problem.errors,
+            apns: problem.apns.map(Contract.APNsRefusal.init))
+        for member in problem.members {
+            switch member {
+            case .limit(let value): limit = value
+            case .used(let value): used = value
+            case .reserved(let value): reserved = value
+            case .size(let value): size = value
+            case .channels(let value): channels = value
+            case .sequence(let value): sequence = value
+            case .contentState(let text): contentState = RawJSON(unchecked: text)
+            case .timestamp(let value): timestamp = value
+            case .variants(let names): variants = names
+            case .id(let value): id = value.words
+            case .state(let value): state = value
+            }
+        }
+    }
+
+    /// Never change this base: clients compare the whole `type`, or the last part of `type`.
+    private static let typeBase = "https://grandstand.dev/problems/"
+}
+
+extension Contract.APNsRefusal {
+    fileprivate init(_ refusal: APNsRefusal) {
+        self.init(status: refusal.status, reason: refusal.reason.text, requestId: refusal.requestID)
+    }
+}
+
+extension Problem {
+    func response(requestID: String) -> Response {
+        let body = JSONWriter.text(Contract.Problem(self, requestID: requestID))
+        var headers: HTTPFields = [.contentType: "application/problem+json"]
+        if let maxAge { headers[.cacheControl] = "public, max-age=\(maxAge)" }
+        if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+        if let age { headers.append(contentsOf: LookupReplica.Freshness.stale(seconds: age).headers) }
+        if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
+        return Response(
+            status: .init(code: status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}

@@ -1,0 +1,198 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Postgres
+internal import Synchronization
+
+/// API keys in the table `api_keys` (`Key+store`), and all valid ones in memory, by the hash of their secret, so that
+/// calls are authenticated without asking the database. Also the operations on keys: a key that is bound to apps can
+/// manage only the keys for these apps. The table has no secrets, only their SHA-256 hashes; a secret has 256 random
+/// bits.
+///
+/// The keys are read again when a change is announced, and each second, so a revocation takes effect within a second on
+/// every replica. While the database does not answer, known keys stay valid for a bounded time; callers can then only
+/// look things up.
+///
+/// A secret that is not in memory may belong to a key that was just created, so its caller waits for the next reading.
+/// All callers that wait share one reading.
+package final class KeyStore: Sendable {
+    struct State {
+        var keys: [SecretHash: APIKey] = [:]
+        var readAt: Date?
+        /// Counts the changes of this process. A reading that began before a change may lack it.
+        var changes = 0
+    }
+
+    /// The maximum number of callers that may wait for a reading.
+    private static let waitingCapacity = 20_000
+    /// The pause after a reading, as a multiple of its duration, so that wrong keys take a bounded share of the database.
+    private static let pausePerReading = 4
+
+    let database: Database
+    let now: @Sendable () -> Date
+    private let staleLimit: TimeInterval
+    /// When each key was last used, until it is written.
+    let uses = Mutex<[UUID: Date]>([:])
+    let state = Mutex(State())
+    /// Yields when a key was created, changed or revoked, here or on another replica.
+    let changes: AsyncStream<Void>
+    private let change: AsyncStream<Void>.Continuation
+    private let readings: Batch<Void, (keys: [SecretHash: APIKey], at: Date)>
+
+    /// - Parameter staleLimit: how many seconds keys stay valid while the database cannot confirm them.
+    init(
+        database: Database, staleLimit: TimeInterval = 600, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.database = database
+        self.staleLimit = staleLimit
+        self.now = now
+        (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        readings = Batch(
+            limit: .max, capacity: Self.waitingCapacity, restPerWork: Self.pausePerReading,
+            failsWholeBatch: { _ in true }
+        ) { callers in
+            let moment = now()
+            let keys = try await Self.validKeys(on: database, at: moment)
+            return callers.map { (keys, moment) }
+        }
+    }
+
+    // MARK: Keeping up
+
+    /// A key was created, changed or revoked, here or on another replica.
+    func changed() { change.yield() }
+
+    /// Takes over a reading that began after the call. If it fails, the keys in memory stay as they were.
+    func reload() async throws {
+        while true {
+            let changes = state.withLock(\.changes)
+            let (keys, moment) = try await readings.run(())
+            let isCurrent = state.withLock { state in
+                guard state.changes == changes else { return false }
+                if moment >= state.readAt ?? .distantPast { (state.keys, state.readAt) = (keys, moment) }
+                return true
+            }
+            if isCurrent { return }
+        }
+    }
+
+    /// Makes a change of a key take effect in this process as soon as it is committed. In other processes, it takes
+    /// effect when it is announced.
+    private func forget(_ id: UUID) {
+        database.afterCommit { [self] in
+            state.withLock { state in
+                state.keys = state.keys.filter { $0.value.id != id }
+                state.changes += 1
+            }
+            changed()
+        }
+    }
+
+    // MARK: Asking
+
+    /// The keys in memory; empty if they were not confirmed recently.
+    private var trusted: [SecretHash: APIKey] {
+        let now = now()
+        return state.withLock { state in
+            guard let readAt = state.readAt, now.timeIntervalSince(readAt) <= staleLimit else { return [:] }
+            return state.keys
+        }
+    }
+
+    /// The key with this secret, if memory may be trusted now: the key is known, valid and recently confirmed. `nil`
+    /// does not mean that the secret is wrong: `authenticate` decides that.
+    func known(_ secret: some StringProtocol) -> APIKey? { valid(trusted[SecretHash(of: secret)]) }
+
+    private func valid(_ key: APIKey?) -> APIKey? { key.flatMap { $0.isExpired(at: now()) ? nil : $0 } }
+
+    /// The key with this secret; `nil`: there is none, or it is revoked or expired.
+    ///
+    /// - Throws: `store-unavailable`.
+    func authenticate(_ secret: String) async throws -> APIKey? {
+        if let key = known(secret) { return key }
+        try await reload()
+        return known(secret)
+    }
+
+    /// The key with this ID, if it is valid now, for callers with a session.
+    ///
+    /// - Throws: `store-unavailable`.
+    func validKey(_ id: UUID) async throws -> APIKey? {
+        if let key = trusted.values.first(where: { $0.id == id }) { return valid(key) }
+        try await reload()
+        return valid(trusted.values.first { $0.id == id })
+    }
+
+    // MARK: Last uses
+
+    /// Notes that a key is in use. The method is cheap enough to be called for every request.
+    func used(_ key: APIKey) {
+        let now = now()
+        uses.withLock { $0[key.id] = now }
+    }
+
+    /// Writes the uses since the last write, all in one statement. If the write fails, the next write includes them.
+    func writeUses() async throws {
+        let batch = uses.withLock { uses in
+            defer { uses = [:] }
+            return uses
+        }
+        guard !batch.isEmpty else { return }
+        do {
+            try await write(batch)
+        } catch {
+            uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
+            throw error
+        }
+    }
+
+    // MARK: Operations
+
+    /// - Throws: `forbidden`, also if a caller that is bound to apps sets an event-key prefix, because a prefix takes
+    ///   the event keys that begin with it away from all other apps; the errors of the other `create`.
+    func create(_ draft: Contract.KeyDraft, _ caller: APIKey) async throws -> Contract.IssuedKey {
+        try caller.requireAccess(to: draft.reach)
+        guard draft.eventKeyPrefix == nil || caller.reach == .all else {
+            throw Problem(
+                .forbidden,
+                "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
+                    + "with a prefix."
+            )
+        }
+        return try await create(draft, by: caller.actor, now: now())
+    }
+
+    /// - Throws: `key-not-found`.
+    func key(_ id: UUID, _ caller: APIKey) async throws -> Contract.Key {
+        guard let key = try await key(id, within: caller.reach, now: now()) else {
+            throw Problem(.keyNotFound, "There is no key \(id.words).")
+        }
+        return key
+    }
+
+    /// Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
+    ///
+    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key was revoked
+    ///   earlier.
+    /// - Throws: `key-not-found`.
+    func revoke(_ id: UUID, disablingWebhooks: Bool, _ caller: APIKey) async throws {
+        _ = try await key(id, caller)
+        _ = try await revoke(id, disablingWebhooks: disablingWebhooks, by: caller.actor, now: now())
+        forget(id)
+    }
+
+    /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
+    /// - Throws: `key-not-found`, also for a key that is revoked or expired.
+    func rotate(_ id: UUID, overlap: Int?, _ caller: APIKey) async throws -> Contract.IssuedKey {
+        let key = try await key(id, caller)
+        let now = now()
+        let overlapEnds = now.addingTimeInterval(TimeInterval(overlap ?? 86_400))
+        guard let issued = try await rotate(id, overlapEnds: overlapEnds, by: caller.actor, now: now) else {
+            throw Problem(
+                .keyNotFound,
+                "The key \(key.name) is \(key.replacedBy == nil ? key.state.rawValue : "replaced already").")
+        }
+        forget(id)
+        return issued
+    }
+}

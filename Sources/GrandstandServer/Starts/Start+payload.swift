@@ -1,0 +1,81 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// The newest content that was accepted for an audience, with the other fields of its message that a start takes over.
+struct NewestContent: Sendable, Hashable {
+    var broadcast: UUID
+    /// JSON object text.
+    var contentState: [UInt8]
+    /// Seconds since 1970.
+    var staleDate: Int?
+    /// JSON number text.
+    var relevanceScore: [UInt8]?
+}
+
+extension Contract.Start {
+    /// The declared push with the newest accepted content, so that no activity begins with an old score. The declared
+    /// content, with the event's defaults, is used until a content is accepted. `attributes`, the content and the alert
+    /// go into the push byte for byte as the caller wrote them.
+    ///
+    /// - Parameters:
+    ///   - newest: the newest content of the audience that gets the push; `nil`: no content was accepted yet. The
+    ///     message already has the event's defaults.
+    ///   - time: when the push is sent.
+    ///   - end: the stale date if nothing else gives one; `nil`: there is none then.
+    /// - Returns: `nil`: there is no content yet.
+    func payload(
+        newest: NewestContent? = nil, filledBy defaults: Contract.EventDefaults, at time: Date, until end: Date? = nil
+    ) -> BroadcastPayload? {
+        guard let content = newest?.contentState ?? contentState?.array else { return nil }
+        let ends = [staleDate?.epoch, newest == nil ? defaults.staleDate(at: time) : nil, end?.epoch]
+        return BroadcastPayload(
+            event: .start, contentState: content, alert: alert.array,
+            staleDate: newest?.staleDate ?? ends.lazy.compactMap(\.self).first,
+            relevanceScore: newest == nil ? defaults.relevanceScore?.array : newest?.relevanceScore,
+            start: .init(attributesType: Array(attributesType.quotedJSON.utf8), attributes: attributes.array))
+    }
+
+    /// The alerts by language tag, as JSON object text.
+    var localAlerts: [String: [UInt8]] { (alertsByLocale ?? [:]).mapValues(\.array) }
+
+    /// Refuses a start whose push would be too large for APNs, with the declared content or, if there is none, with an
+    /// empty content.
+    ///
+    /// - Throws: `payload-too-large`.
+    func requireFit(with defaults: Contract.EventDefaults) throws(Problem) {
+        // Timestamps have ten digits until 2286.
+        let late = Date(timeIntervalSince1970: 4_000_000_000)
+        let empty = NewestContent(broadcast: UUID(), contentState: Array("{}".utf8))
+        guard
+            var payload = payload(
+                newest: contentState == nil ? empty : nil, filledBy: defaults, at: late, until: late)
+        else { return }
+        // Apple's IDs of channels are the base64 text of 16 bytes.
+        payload.listen(to: String(repeating: "A", count: 24))
+        let size = payload.size(localAlerts.values, timestamp: late.epoch)
+        guard size > APNsLimits.devicePayload else { return }
+        let excess = size - APNsLimits.devicePayload
+        throw Problem(
+            .payloadTooLarge,
+            "The push that starts the activity would have \(size) bytes; Apple takes \(APNsLimits.devicePayload). "
+                + "Shorten attributes, contentState or the longest alert of start by \(excess) bytes.",
+            errors: [FieldError(pointer: "/start", detail: "It is \(excess) bytes too long.")],
+            members: [.size(size), .limit(APNsLimits.devicePayload)])
+    }
+}
+
+extension BroadcastPayload {
+    /// Lets the activity listen to this channel. `nil`: the activity gets its own token.
+    mutating func listen(to channelID: String?) {
+        start?.input = channelID.map { .channel(Array($0.quotedJSON.utf8)) } ?? .token
+    }
+
+    /// Bytes of the body with the longest of the alerts.
+    func size(_ alerts: some Sequence<[UInt8]>, timestamp: Int) -> Int {
+        let longest = alerts.map(\.count).max() ?? 0
+        return body(timestamp: timestamp).count + max(0, longest - (alert?.count ?? 0))
+    }
+}

@@ -1,0 +1,171 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+internal import Postgres
+
+/// The table `webhook_messages` as the loop that posts uses it. A claimed message is posted, is tried again over days,
+/// and is given up in the end.
+extension WebhookStore {
+    /// Leases messages that are due. Apps with the fewest messages under way come first, then the messages that are due
+    /// longest.
+    ///
+    /// - Parameters:
+    ///   - perWebhook: the most messages of one webhook that may be under way at a time. If the last message of a webhook
+    ///     failed, only one may be under way.
+    ///   - perApp: the most messages that may be under way at a time for all webhooks with the same set of apps together.
+    ///     So receivers that do not answer cannot delay the messages of other apps.
+    ///   - silent: webhooks whose receivers do not answer. None of their messages is claimed, except test messages and
+    ///     replays, which people requested.
+    func claim(
+        _ limit: Int, by replica: UUID, at now: Date, until leasedUntil: Date, avoiding silent: [UUID] = [],
+        perWebhook: Int = 4, perApp: Int = 16
+    ) async throws -> [ClaimedWebhook] {
+        try await database.query(
+            """
+            with places as materialized (
+                select *, sum(taken) over (partition by apps) as taken_by_apps from (
+                    select id, apps, state, case when failing_since is null then \(perWebhook) else 1 end as share, (
+                        select count(*) from webhook_messages f
+                        where f.webhook = webhooks.id and f.settled_at is null and f.state = 'sending'
+                            and f.next_attempt_at > \(now)) as taken
+                    from webhooks) w
+            ), waiting as (
+                select p.*, w.apps, w.taken_by_apps,
+                    w.taken + row_number() over (partition by w.id order by p.next_attempt_at) as turn
+                from places w cross join lateral (
+                    select d.id, d.next_attempt_at from webhook_messages d
+                    where d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
+                        and (w.state = 'enabled' and w.id <> all(\(silent))
+                            or d.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
+                    order by d.next_attempt_at limit greatest(0, w.share - w.taken)
+                    for update of d skip locked) p
+            ), due as (
+                select id from (
+                    select id, next_attempt_at,
+                        taken_by_apps + row_number() over (partition by apps order by turn, next_attempt_at) as place
+                    from waiting) ranked
+                where place <= \(perApp) order by place, next_attempt_at limit \(limit)
+            ), leased as (
+                update webhook_messages d set state = 'sending', attempts = d.attempts + 1, tries = d.tries + 1,
+                    next_attempt_at = \(leasedUntil), leased_by = \(replica)
+                from due where d.id = due.id returning d.*
+            )
+            select d.id, d.webhook, 'msg_' || d.message as name, d.topic, w.url,
+                array_remove(array[w.secret, case when w.previous_secret_until > \(now) then w.previous_secret end], null)
+                    as secrets,
+                d.body, d.attempts::bigint as attempts, d.tries::bigint as tries
+            from leased d join webhooks w on w.id = d.webhook
+            """
+        ).read()
+    }
+
+    /// Sets the end of this replica's leases on these messages to `until`, because the replica still posts them.
+    /// Messages that another transaction has locked are skipped.
+    func extendLeases(of messages: [UUID], replica: UUID, until: Date) async throws {
+        try await database.query(
+            """
+            update webhook_messages set next_attempt_at = \(until)
+            where id = any(array(
+                select id from webhook_messages
+                where id = any(\(messages)) and state = 'sending' and leased_by = \(replica)
+                order by id for update skip locked))
+            """)
+    }
+
+    /// Ends the lease of a message that was not posted. The attempt does not count.
+    func release(_ message: UUID, replica: UUID, now: Date) async throws {
+        try await database.query(
+            """
+            with freed as (
+                update webhook_messages set state = 'queued', attempts = attempts - 1, tries = tries - 1,
+                    next_attempt_at = \(now), leased_by = null
+                where id = \(message) and state = 'sending' and leased_by = \(replica) returning id
+            )
+            select pg_notify(\(WakeTopic.webhooks.rawValue), '') from freed
+            """)
+    }
+
+    /// When the next message is due; `nil`: none waits.
+    func nextDue() async throws -> Date? {
+        try await database.query(
+            """
+            select min(d.next_attempt_at) as at from webhooks w cross join lateral (
+                select next_attempt_at from webhook_messages
+                where webhook = w.id and settled_at is null order by next_attempt_at limit 1) d
+            where w.state = 'enabled'
+            """
+        ).first?.decode(Date?.self, "at")
+    }
+
+    /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
+    /// messages, or failed for `Contract.Webhook.patience`, is disabled.
+    func settle(
+        _ message: ClaimedWebhook, _ verdict: WebhookVerdict, _ attempt: Contract.WebhookAttempt, replica: UUID,
+        now: Date
+    ) async throws {
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                update webhook_messages set state = \(verdict.state.rawValue)::text::webhook_delivery_state,
+                    next_attempt_at = \(verdict.retryAt), leased_by = null,
+                    log = log || \(PostgresJSON(bytes: JSONWriter.text(attempt)))::jsonb,
+                    settled_at = case when \(verdict.retryAt == nil) then \(now) end
+                where id = \(message.id) and state = 'sending' and leased_by = \(replica) returning id
+                """)
+            if !rows.isEmpty { try await Self.judge(message.webhook, verdict, now: now, on: connection) }
+        }
+    }
+
+    /// Applies the verdict to the webhook itself. The webhook's row is written only if it changes.
+    private static func judge(
+        _ webhook: UUID, _ verdict: WebhookVerdict, now: Date, on connection: PostgresConnection
+    ) async throws {
+        guard let why = verdict.reason else {
+            try await connection.query(
+                "update webhooks set failing_since = null where id = \(webhook) and failing_since is not null")
+            return
+        }
+        let reason = verdict.isGone ? why : "every message failed for five days; last: \(why)"
+        let disabled = try await connection.query(
+            """
+            with judged as (
+                select id, \(verdict.isGone) and (state = 'enabled' or failing_since is null) or state = 'enabled'
+                    and coalesce(failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience)), false) as ends
+                from webhooks where id = \(webhook) for no key update
+            )
+            update webhooks w set failing_since = coalesce(failing_since, \(now)),
+                state = case when ends then 'disabled' else state end,
+                reason = case when ends then \(reason) else reason end,
+                version = case when ends then nextval('resource_versions') else version end
+            from judged where w.id = judged.id and (failing_since is null or ends)
+            returning apps, url, ends
+            """)
+        guard let change = disabled.first, try change.decode(Bool.self, "ends") else { return }
+        let (url, reach): (WebhookURL, AppReach) = (try change.word("url"), try ReachColumns.read(change))
+        try await connection.pipeline([
+            """
+            update webhook_messages set state = 'cancelled', settled_at = \(now), next_attempt_at = null
+            where webhook = \(webhook) and state = 'queued' and \(verdict.isGone)
+            """,
+            AuditRows(by: .server, at: now).insert(
+                .webhookDisabled, .init(bundleID: reach.onlyApp), reason: "\(webhook.words) \(url.origin): \(reason)"),
+        ])
+    }
+}
+
+/// A leased message, ready to be posted.
+struct ClaimedWebhook: Sendable, Decodable {
+    var id: UUID
+    var webhook: UUID
+    /// The message's ID as the header `webhook-id` has it, the same in every try and every replay.
+    var name: String
+    var topic: Contract.WebhookMessageType
+    var url: WebhookURL
+    /// The secrets, the current one first.
+    var secrets: [WebhookSecret]
+    var body: RawJSON
+    /// Attempts of all rounds, including the next one; `tries`: those since the message was queued or last replayed.
+    var attempts: Int
+    var tries: Int
+}

@@ -1,0 +1,93 @@
+internal import JSON
+internal import Testing
+
+struct JSONParserTests {
+    private func parse(_ text: [UInt8], maximumValues: Int = .max) throws(JSONFault) -> JSONValue {
+        var parser = JSONParser(text, maximumValues: maximumValues)
+        return try parser.parse()
+    }
+
+    private func fault(_ text: [UInt8], maximumValues: Int = .max) -> JSONFault? {
+        do throws(JSONFault) {
+            _ = try parse(text, maximumValues: maximumValues)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `names, numbers and texts of a JSON document are read, and each value keeps its bytes`() throws {
+        let value = try parse(Array(#" {"a\u0062" : [-1.50e3, true, null, "x"], "c":{ }} "#.utf8))
+        #expect(value.compact == Array(#"{"ab":[-1.50e3,true,null,"x"],"c":{}}"#.utf8))
+        #expect(value["ab"]?.bytes == Array(#"[-1.50e3, true, null, "x"]"#.utf8))
+        #expect(value["ab"]?.elements?.map(\.kindName) == ["a number", "a boolean", "null", "a string"])
+    }
+
+    @Test func `escapes are resolved in any order`() throws {
+        let text = try parse(Array(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é.\u26BD""#.utf8)).string
+        #expect(text == "\"\\/\u{8}\u{c}\n\r\té😀é.⚽")
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "[1,]", #"{"a":1,}"#, #"{,}"#, "{a:1}", "{'a':1}", #"{"a"}"#, #"{"a":}"#, #"{"a" 1}"#, "{}}",
+        "{} {}", #"{"a":1 "b":2}"#, "[1 2]", "[1", "]", "01", "1.", ".5", "+1", "1e", "1e+", "-", "-.5", "NaN", "tru",
+        "nul", "truex", "\"\u{1}\"", "\"\n\"", #""\x""#, #""\u12""#, #""\u12G4""#, #""\ud800""#, #""\ud800\u0041""#,
+        #""\ud800\n""#, #""\udc00""#, "\"abc", #""abc\"#, #"["\"]"#,
+    ])
+    func `JSON that RFC 8259 does not allow is refused`(text: String) {
+        let fault = fault(Array(text.utf8))
+        #expect(fault.map { $0.kind == .malformed && $0.offset <= text.utf8.count } == true)
+    }
+
+    @Test(arguments: [
+        "0", "-0", "1.5", "1E-2", "1e+9", "12345678901234567890", "true", "\"\"", "[]", "{}",
+        "\t[ 1 ,\r\n{\"a\" : [ ]} ] ",
+        "\"\u{7F}\u{2028}\"",
+    ])
+    func `JSON that RFC 8259 allows is read`(text: String) { #expect(fault(Array(text.utf8)) == nil) }
+
+    @Test func `a fault has the position of the mistake`() {
+        for (text, detail, offset) in [
+            (#"{"a": {"b": [1, x]}}"#, "A value was expected", 16),
+            (#"{"a": 1 "b"}"#, "A comma or } was expected in an object", 8),
+            (#"{"a": [1 2]}"#, "A comma or ] was expected in an array", 9),
+        ] {
+            let fault = fault(Array(text.utf8))
+            #expect(fault?.detail == detail && fault?.offset == offset)
+        }
+        #expect(fault(Array(#"{"a": {"b": [1, x]}}"#.utf8))?.pointer == "/a/b/1")
+        let invalid = Array("{\"é\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
+        #expect(fault(invalid) == JSONFault("The text is not valid UTF-8", at: 7))
+    }
+
+    @Test func `nesting and the number of values are limited`() {
+        let deep = { Array((String(repeating: "[", count: $0) + "1" + String(repeating: "]", count: $0)).utf8) }
+        #expect(fault(deep(128)) == nil && fault(deep(129))?.detail.contains("deeper than 128") == true)
+        let wide = Array(#"{"a": [1, {"b": null}], "c": "d"}"#.utf8)
+        #expect(fault(wide, maximumValues: 6) == nil && fault(wide, maximumValues: 5)?.kind == .tooManyValues)
+    }
+
+    @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF, 0xFE, 0x31, 0x00]] as [[UInt8]])
+    func `a byte order mark is refused by its name`(text: [UInt8]) {
+        #expect(fault(text)?.detail.contains("byte order mark (BOM)") == true)
+    }
+
+    @Test func `no prefix of a text is valid, and no mutation stops the parser`() {
+        let text = Array(#"{"aps":{"a":[-1.5e3,"\ud83d\ude00é"],"b":null}}"#.utf8)
+        for end in text.indices { #expect(fault(Array(text[..<end])) != nil) }
+        for index in text.indices {
+            for byte: UInt8 in [0, 0x22, 0x2C, 0x5B, 0x5C, 0x5D, 0x7B, 0x7D, 0x80, 0xFF] {
+                var changed = text
+                changed[index] = byte
+                if let value = try? parse(changed) { #expect(fault(value.compact) == nil) }
+            }
+        }
+    }
+
+    @Test func `a quoted text is read as the same, with only the necessary escapes`() throws {
+        #expect("é\u{1B}[2K\r\n\u{9B}\u{2028}".escapingControls == #"é\u001b[2K\u000d\u000a\u009b\u2028"#)
+        #expect("a\"\\/\n\r\t\u{0}\u{1F}\u{7F}é😀".quotedJSON == #""a\"\\/\n\r\t\u0000\u001f"# + "\u{7F}é😀\"")
+        let text = String((0..<0x100).map { Character(Unicode.Scalar($0)!) })
+        #expect(try parse(Array(text.quotedJSON.utf8)).string.map { Array($0.utf8) } == Array(text.utf8))
+    }
+}
