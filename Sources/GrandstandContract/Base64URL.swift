@@ -7,11 +7,8 @@
 /// Base64 for URLs without padding (RFC 4648 section 5). JSON Web Tokens and secrets in URLs use it.
 package enum Base64URL {
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let standard = Data(bytes).base64EncodedString().utf8.prefix { $0 != UInt8(ascii: "=") }
-        let text = standard.map { byte in
-            byte == UInt8(ascii: "+") ? UInt8(ascii: "-") : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
-        }
-        return String(decoding: text, as: UTF8.self)
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
     }
 
     /// The bytes that `text` encodes; `nil` for text that is not Base64URL.
