@@ -747,18 +747,19 @@ create table start_runs (
     due_at timestamptz,
     -- Nothing is sent before due_at, whatever is due in starts: the run is closed, or waits for a channel or a content.
     rests boolean not null default false,
-    -- The replica that sends pushes of the run, which are the starts in the state sending. leases counts the leases, so
-    -- that a late settlement of an earlier lease changes nothing.
+    -- The replica that sends pushes of the run, which are the starts in the state sending, in so many shards. leases
+    -- counts the leases, so that a late settlement of an earlier lease changes nothing.
     leased_by uuid,
     leased_until timestamptz,
     leases integer not null default 0,
+    shards integer not null default 0,
     -- started_at: the first push. finished_at: the last time that nothing was left to send. closed_at: from then on
     -- nobody gets a start.
     started_at timestamptz,
     finished_at timestamptz,
     closed_at timestamptz,
-    -- Followers up to this installation have their rows in starts; null: all followers have. Who follows later is added
-    -- by the registration.
+    -- Followers up to this installation were taken into shards; null: all followers were. Who follows later is added by
+    -- the registration.
     cursor bigint default 0,
     -- Variants whose followers wait because their audience could not start yet. These followers are due again when one
     -- of these audiences can start.
@@ -805,8 +806,8 @@ create view crowds as
         where event_key = u.event_key and bundle_id = u.bundle_id and environment = u.environment
         order by variant <> v.variant, variant <> '', position limit 1);
 
--- An installation's start in a run. Rows of followers are inserted when the run opens, in steps, and by registrations of
--- those who follow later. Before its push a start becomes `sending`. If the run's lease ends without an answer, it is
+-- An installation's start in a run. A follower's row is inserted as `sending` before the push, or as `pending` by the
+-- registration of one who follows later. Before its push a start is `sending`. If the run's lease ends without an answer, it is
 -- `unknown`. A start that is settled is never sent again, unless APNs refused it because of its token, or the channel was
 -- replaced. Written by the loop of starts, registrations and reports. There is no foreign key, because it would read
 -- the run's row a million times. Whoever deletes a run deletes these rows first.

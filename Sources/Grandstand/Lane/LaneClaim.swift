@@ -17,6 +17,8 @@ package struct LaneClaim: Sendable, Hashable {
     /// Lanes that the replica still works on. The replica does not take these lanes again, even if it could not extend
     /// their leases and the leases ended.
     package var held: Set<Int> = []
+    /// Whether the claim takes over lanes of replicas that died.
+    package var adopts = true
 
     package init(
         environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,

@@ -178,7 +178,8 @@ enum CrowdRows {
                 \(again.map { $0.map { max(delivery == nil ? 0 : 1, $0.attempts) } ?? 0 }),
                 \(outcomes.map { $0.restsUntil(rest) }), \(outcomes.map(\.rang)))
                 as r(id, token, due_at, tries, rests_until, rang)
-            where a.id = r.id and a.id = any(\(members.map(\.activity))) and a.update_token = decode(r.token, 'hex')
+            cross join lateral (select ctid from activities where id = r.id offset 0) k
+            where a.ctid = k.ctid and a.update_token = decode(r.token, 'hex')
             """
     }
 }

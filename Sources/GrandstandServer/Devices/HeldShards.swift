@@ -14,8 +14,8 @@ final class HeldShards: Sendable {
 
     private let state = Mutex(State())
 
-    /// The owners whose shards are being worked on, sorted.
-    var holding: [Int] { state.withLock { $0.held.keys.sorted() } }
+    /// The owners whose shards are being worked on, sorted; one of two shards stands twice.
+    var holding: [Int] { state.withLock { $0.held.flatMap { repeatElement($0.key, count: $0.value) }.sorted() } }
 
     /// Whether answers wait for the database. While answers wait, no more pushes should be sent, because the answers to
     /// these pushes could not be recorded either.

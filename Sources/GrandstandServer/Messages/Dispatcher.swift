@@ -44,6 +44,20 @@ final class Dispatcher: Sendable {
     private let counting: Counting
     private let logger: Logger
     private let circuit = Mutex(Circuit())
+    private let adoption = Mutex(Adoption())
+
+    /// When claims look for lanes of replicas that died. During a burst one look a second is enough, because it reads
+    /// all entries of settled messages in the index.
+    private struct Adoption {
+        var isBusy = false
+        private var last = Date.distantPast
+
+        mutating func begins(_ now: Date) -> Bool {
+            guard !isBusy || now.timeIntervalSince(last) >= 1 else { return false }
+            last = now
+            return true
+        }
+    }
 
     /// - Parameters:
     ///   - accounts: records whether APNs accepts the broadcasts of each app.
@@ -111,6 +125,7 @@ final class Dispatcher: Sendable {
             environment: environment, limit: admitted, replica: replica, at: at,
             leasedUntil: at.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval, limits: limits)
         claim.held = Set(held.map(\.lane))
+        claim.adopts = adoption.withLock { $0.begins(at) }
         let claimed = try await outbox.claim(claim)
         if rates.isAnyLimited {
             for delivery in claimed { rates.spend(1, of: delivery.address.bundleID, at: now()) }
@@ -118,6 +133,7 @@ final class Dispatcher: Sendable {
         // A claim that took fewer messages than it could leaves more work only if apps did not use their shares. A look
         // at the next due time costs less than another claim.
         let isFull = claimed.count == admitted
+        adoption.withLock { $0.isBusy = isFull }
         return Round(work: claimed) { [self] in
             guard !isFull else { return .distantPast }
             let due = try await outbox.nextDue(in: environment, limits: limits)

@@ -14,7 +14,9 @@ extension Outbox {
         claim.at = claim.at.inMicroseconds
         return try await dispatch.transaction {
             [claim] connection -> (loaded: [Lane], lanes: [Lane], taken: [(lane: Lane, message: LaneMessage)]) in
-            let due = try await connection.pipeline([Self.adopt(claim), Self.lockDue(claim)]).last
+            let due = try await connection.pipeline(
+                (claim.adopts ? [Self.adopt(claim)] : []) + [Self.lockDue(claim)]
+            ).last
             guard let ids: [Int] = try due?.map({ try $0.decode("id") }), !ids.isEmpty else {
                 return ([], [], [])
             }

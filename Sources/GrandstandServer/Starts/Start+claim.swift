@@ -35,25 +35,31 @@ extension StartStore {
     private func takeTurn(_ claim: ShardClaim) async throws -> (run: Int, shard: StartShard?)? {
         try await dispatch.transaction { connection in
             guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
-                let run = try StartRun(try await connection.query(StartRun.load(id)))
+                let run = try StartRun(try await connection.query(StartRun.load(id)), claim)
             else { return nil }
             return (id, try await Self.turn(of: run, claim, on: connection))
         }
     }
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first of its
-    /// starts is due. A run that another replica has leased is skipped. If this replica has leased a run but does not
-    /// hold it (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased it was lost.
+    /// starts is due. A run that another replica has leased is skipped. A run of which this replica sends fewer shards
+    /// than `shardsUnderWay` is due if it has more to send. If this replica has leased a run but does not hold it (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased it was lost.
     private static func lockDue(_ claim: ShardClaim) -> PostgresQuery {
-        let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
+        let held = Dictionary(grouping: claim.holding ?? [], by: \.self).mapValues(\.count)
+        let isHeld: PostgresQuery = "r.id = any(\(held.keys.sorted()))"
+        let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica) and not \(isHeld)"
+        let hasRoom: PostgresQuery = """
+            r.leased_by = \(claim.replica) and r.id = any(\(held.filter { $0.value < shardsUnderWay }.keys.sorted()))
+            """
         return """
             select r.id from start_runs r
-            where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
-                and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost))
+            where r.due_at is not null and (not \(isHeld) or \(hasRoom))
+                and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost) or \(hasRoom))
                 and (select environment from app_environments
                     where id = r.app and bundle_id <> all(\(claim.avoiding.map(\.rawValue))))
                     = \(claim.environment.rawValue)::environment
-                and (r.due_at <= \(claim.at) or \(nextStart) <= \(claim.at) or \(isLost))
+                and (r.due_at <= \(claim.at) or \(nextStart) <= \(claim.at) or \(isLost)
+                    or \(hasRoom) and r.cursor is not null)
             order by r.due_at limit 1 for no key update skip locked
             """
     }
@@ -61,14 +67,15 @@ extension StartStore {
     private static func turn(
         of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
-        if run.leasedBy != nil {
+        if run.leasedBy != nil, !run.isUnderWay {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
             try await connection.query(endLease(of: run, isUnsent: isUnsent, now: claim.at))
         }
         let open = run.audiences.open(at: claim.at)
         guard let first = open.first?.standing, let declaration = first.declaration, let window = first.window else {
+            guard !run.isUnderWay else { return nil }
             try await connection.pipeline([inherit(run.id), close(run, claim)])
-            return run.shard(until: claim.at, lease: 0)
+            return run.shard(until: claim.at)
         }
         var (shard, waits) = (run.shard(until: window.until), [Date]())
         for (_, turn) in open {
@@ -78,6 +85,7 @@ extension StartStore {
             case .send(let push): shard.pushes.append(push)
             }
         }
+        if run.isUnderWay, shard.pushes.isEmpty || run.isClosed { return nil }
         if shard.pushes.isEmpty {
             let date = waits.min() ?? claim.at
             try await connection.query(rest(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
@@ -112,13 +120,12 @@ extension StartStore {
         on connection: PostgresConnection
     ) async throws -> StartShard? {
         var (run, shard) = (run, empty)
-        try await enlistNext(&run, claim, on: connection)
         // Broadcasts are locked in a fixed order, so that no two transactions deadlock.
         let contents = Set(shard.pushes.compactMap(\.content)).sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
             // The broadcast whose content a push would show has just been withdrawn. The run is due again after
             // `StartStanding.patience`.
-            try await connection.query(rest(run, until: later(than: claim.at)))
+            if !run.isUnderWay { try await connection.query(rest(run, until: later(than: claim.at))) }
             return nil
         }
         // An audience that followers wait for can start now, or no longer exists.
@@ -134,12 +141,26 @@ extension StartStore {
                 [lease(run, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
             return shard
         }
+        guard !run.isUnderWay else {
+            try await connection.query("update start_runs set \(progress(run)) where id = \(run.id)")
+            return nil
+        }
         let next = run.passedOver.isEmpty ? nextLook(until: shard.until, now: claim.at) : later(than: claim.at)
         let isDone = run.cursor == nil && run.restartAfter == nil
         try await connection.query(idle(run, until: isDone ? next : claim.at))
         if isDone { try await connection.query(finish(run.id, now: claim.at)) }
         return nil
     }
+
+    /// The most shards of a run that a replica sends at a time: while APNs answers the pushes of one, the database
+    /// takes the next.
+    private static let shardsUnderWay = 2
+
+    /// Ends the lease of a run with the last of its shards.
+    static let endShard: PostgresQuery = """
+        shards = shards - 1, leased_by = case when shards > 1 then leased_by end,
+        leased_until = case when shards > 1 then leased_until end
+        """
 
     /// When a run that waits for an audience is due again.
     static func later(than now: Date) -> Date { now.addingTimeInterval(StartStanding.patience) }
@@ -160,7 +181,7 @@ extension StartStore {
                 reason = case when not \(isUnsent) then 'the replica that waited for the answer died' end
             where run = \(run.id) and state = 'sending' returning 1
         ), counted as (select count(*) as n from lost where not \(isUnsent))
-        update start_runs set leased_by = null, leased_until = null,
+        update start_runs set leased_by = null, leased_until = null, shards = 0,
             started_at = case when n > 0 then coalesce(started_at, \(now)) else started_at end,
             rate_from = case when n > 0 then coalesce(rate_from, \(now)) else rate_from end,
             rate_answered = rate_answered + case when rate_until is null then n else 0 end
@@ -175,7 +196,7 @@ extension StartStore {
 
     private static func idle(_ run: StartRun, until date: Date, rests: Bool = false) -> PostgresQuery {
         """
-        update start_runs set leased_by = null, leased_until = null, due_at = \(date), rests = \(rests),
+        update start_runs set leased_by = null, leased_until = null, shards = 0, due_at = \(date), rests = \(rests),
             \(progress(run))
         where id = \(run.id)
         """
@@ -186,8 +207,9 @@ extension StartStore {
 
     private static func lease(_ run: StartRun, _ claim: ShardClaim) -> PostgresQuery {
         """
-        update start_runs set leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), leases = leases + 1,
-            due_at = \(claim.leasedUntil), rests = false, finished_at = null, \(progress(run))
+        update start_runs set leased_by = \(claim.replica), leased_until = \(claim.leasedUntil),
+            leases = leases + \(run.isUnderWay ? 0 : 1), shards = shards + 1, due_at = \(claim.leasedUntil), rests = false,
+            finished_at = null, \(progress(run))
         where id = \(run.id)
         """
     }
@@ -205,7 +227,7 @@ extension StartStore {
         """
         update start_runs r set finished_at = coalesce(r.finished_at, \(now)),
             rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
-        where r.id = \(run) and r.cursor is null and r.passed_over = '{}' and r.restart_after is null
+        where r.id = \(run) and r.shards = 0 and r.cursor is null and r.passed_over = '{}' and r.restart_after is null
             and \(firstPending) is null
         """
     }
@@ -218,7 +240,7 @@ extension StartStore {
         update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), rests = true,
             finished_at = coalesce(r.finished_at, \(claim.at)),
             rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
-            leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)
+            leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), shards = 1, due_at = \(claim.leasedUntil)
         where r.id = \(run.id)
         """
     }
@@ -243,7 +265,7 @@ extension StartStore {
         }
         try await dispatch.query(
             """
-            update start_runs set leased_by = null, leased_until = null,
+            update start_runs set \(Self.endShard),
                 due_at = case when closed_at is null then due_at
                     when \(counted == nil) then \(Self.nextLook(until: .distantFuture, now: now)) end,
                 too_old = case when closed_at is not null then \(counted?.system) end,

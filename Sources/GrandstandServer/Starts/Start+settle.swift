@@ -71,21 +71,23 @@ extension StartStore {
             from unnest(\(results.map(\.member.installation)), \(states), \(dueAt), \(attempts),
                 \(results.map(\.verdict?.reason)), \(results.map(\.sentAt)), \(results.map(\.member.token.hex)))
                 as r(installation, state, due_at, attempts, reason, at, token)
-            where s.installation = r.installation and s.\(locked(results.map(\.member.installation), of: shard.run))
+            cross join lateral (
+                select ctid from starts where run = \(shard.run) and installation = r.installation offset 0) k
+            where s.ctid = k.ctid
             """
     }
 
-    /// Ends the lease of the run. The run is due at once if not all followers have their starts, or if the run was made
-    /// due meanwhile. Pending starts have their own due times.
+    /// Ends the shard and, with the last one, the lease of the run. The run is due at once if not all followers have
+    /// their starts, or if the run was made due meanwhile. Pending starts have their own due times.
     private static func release(_ shard: StartShard, _ outcomes: [StartOutcome], now: Date) -> PostgresQuery {
         let settled = outcomes.count { $0.verdict.flatMap(StartState.init) != nil }
         let firstSentAt = outcomes.filter { $0.verdict != nil }.map(\.sentAt).min()
         return """
-            update start_runs set leased_by = null, leased_until = null,
-                started_at = least(started_at, \(firstSentAt)),
+            update start_runs set \(endShard), started_at = least(started_at, \(firstSentAt)),
                 rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
                 rate_answered = rate_answered + case when rate_until is null then \(settled) else 0 end,
-                due_at = case when cursor is not null or restart_after is not null or due_at < leased_until then \(now)
+                due_at = case when shards > 1 then due_at
+                    when cursor is not null or restart_after is not null or due_at < leased_until then \(now)
                     when passed_over <> '{}' then \(later(than: now))
                     else \(nextLook(until: shard.until, now: now)) end
             where id = \(shard.run)

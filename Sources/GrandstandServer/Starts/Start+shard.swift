@@ -8,14 +8,13 @@ extension StartStore {
     /// The most rounds in which starts are read for one shard. If hardly any of them can be sent, the shard stays small,
     /// and the run's next shard continues from there.
     private static let rounds = 8
-    /// How many followers get their rows in one turn of a run. The first pushes must not wait for a million rows.
-    static let step = 10_000
 
-    /// The members of a run's next shard: the starts that have been due for the longest. Followers that can get no start
-    /// any more lose their rows; registering again brings them back.
+    /// The members of a run's next shard: the starts that have been due for the longest, then followers that have no row
+    /// yet. Starts whose followers can get none any more lose their rows; registering again brings them back.
     ///
-    /// The starts are locked first, and another statement reads the installations. If an installation registers between
-    /// the two, the registration waits for this transaction, and then adds the installation again.
+    /// Due starts are locked first, and another statement reads the installations. If an installation registers between
+    /// the two, the registration waits for this transaction, and then adds the installation again. If a token moves to
+    /// another installation while its former holder gets a row, the new holder waits for this row (`inherit`).
     static func nextMembers(
         of run: inout StartRun, _ shard: StartShard, among variants: [String], _ claim: ShardClaim,
         on connection: PostgresConnection
@@ -23,72 +22,106 @@ extension StartStore {
         try await connection.query(inherit(run.id))
         let size = claim.size(of: shard.address.bundleID)
         let choice = VariantChoice(variants.map { $0.isEmpty ? nil : $0 })
-        var members: [StartShard.Member] = []
-        for _ in 0..<rounds where members.count < size {
-            let limit = size - members.count
-            let due = try await connection.query(
-                """
-                select installation, attempts from starts
-                where run = \(run.id) and state = 'pending' and due_at <= \(claim.at)
-                order by due_at, installation limit \(limit) for no key update skip locked
-                """)
-            let installations: [Int] = try due.map { try $0.decode("installation") }
-            var (sending, waiting): ([Int], [Int]) = ([], [])
-            for row in try await connection.query(candidates(due, of: run, shard)) {
-                let installation: Int = try row.decode("installation")
-                let locale: String? = try row.decode("locale")
-                guard let token = DeviceToken(bytes: try row.decode("token")) else { continue }
+        var (members, passedOver): ([StartShard.Member], Set<String>) = ([], run.passedOver)
+        // Those who get a push, and those whose audience has no push yet, for example because its channel is not active.
+        func divide(_ rows: PostgresRows) throws -> (sending: [StartShard.Member], waiting: [Int]) {
+            var (sending, waiting): ([StartShard.Member], [Int]) = ([], [])
+            for row in rows {
+                let bytes: [UInt8]? = try row.decode("token")
+                guard let token = bytes.flatMap(DeviceToken.init(bytes:)) else { continue }
+                let (installation, locale): (Int, String?) = (try row.decode("installation"), try row.decode("locale"))
                 // The audience that the follower is started on.
                 let variant = variants[choice.index(named: try row.decode("variant"), locale: locale) ?? 0]
                 guard let push = shard.pushes.firstIndex(where: { $0.variant == variant }) else {
-                    // The audience has no push yet, for example because its channel is not active.
-                    run.passedOver.insert(variant)
+                    passedOver.insert(variant)
                     waiting.append(installation)
                     continue
                 }
                 let system = SystemVersion(number: try row.decode("system_version"))
-                sending.append(installation)
-                members.append(
+                sending.append(
                     StartShard.Member(
                         installation: installation, token: token,
                         form: .init(push: push, hasInput: system >= .firstWithChannels, locale: locale),
                         attempts: try row.decode("attempts")))
             }
+            return (sending, waiting)
+        }
+        // While followers have no rows yet, half of the shard is theirs, however many others register again and again.
+        let share = run.cursor == nil ? size : size / 2
+        for _ in 0..<rounds where members.count < share {
+            let limit = share - members.count
+            let due = try await connection.query(
+                """
+                select installation, attempts from starts s
+                where run = \(run.id) and state = 'pending' and due_at <= \(claim.at) and not exists (
+                    select from starts where run = s.run and installation = any(s.former) and state = 'sending')
+                order by due_at, installation limit \(limit) for no key update skip locked
+                """)
+            guard !due.isEmpty else { break }
+            let installations: [Int] = try due.map { try $0.decode("installation") }
+            let (sending, waiting) = try divide(try await connection.query(candidates(due, of: run, shard)))
+            let sent = sending.map(\.installation)
             try await connection.pipeline([
                 """
                 update starts set state = 'sending', due_at = null, former = null, token = null, at = \(claim.at)
-                where \(locked(sending, of: run.id))
+                where \(locked(sent, of: run.id))
                 """,
                 "update starts set due_at = null where \(locked(waiting, of: run.id))",
                 """
                 delete from starts
-                where \(locked(Set(installations).subtracting(sending).subtracting(waiting).sorted(), of: run.id))
+                where \(locked(Set(installations).subtracting(sent).subtracting(waiting).sorted(), of: run.id))
                 """,
             ])
+            members += sending
             guard due.count == limit else { break }
         }
+        for _ in 0..<rounds where members.count < size {
+            guard let cursor = run.cursor else { break }
+            let limit = size - members.count
+            let followers = try await connection.query(followers(of: run, shard, after: cursor, limit))
+            run.cursor = followers.count < limit ? nil : try followers.last?.decode("installation")
+            let (sending, waiting) = try divide(followers)
+            let begun = Set<Int>(
+                try await connection.query(
+                    """
+                    insert into starts as s (run, installation, state, at)
+                    select \(run.id), n, 'sending', \(claim.at) from unnest(\(sending.map(\.installation))) n order by n
+                    on conflict (run, installation) do update set state = 'sending', due_at = null, attempts = 0,
+                        token = null, reason = null, confirmed_at = null, at = excluded.at
+                    where \(mayChange) and s.former is null
+                    returning installation
+                    """
+                ).map { try $0.decode("installation") })
+            members += sending.filter { begun.contains($0.installation) }
+            guard !waiting.isEmpty else { continue }
+            try await connection.query(
+                """
+                insert into starts (run, installation, at)
+                select \(run.id), n, \(claim.at) from unnest(\(waiting)) n order by n on conflict do nothing
+                """)
+        }
+        run.passedOver = passedOver
         return members
     }
 
-    /// Gives the next followers their rows, in order of their installations. The query reads one index range for each
-    /// topic.
-    static func enlistNext(
-        _ run: inout StartRun, _ claim: ShardClaim, on connection: PostgresConnection
-    ) async throws {
-        guard let cursor = run.cursor else { return }
-        let followers: PostgresQuery = """
+    /// The next followers, in order of their installations, with the token of those who can get the start. The query
+    /// reads one index range for each topic.
+    private static func followers(
+        of run: StartRun, _ shard: StartShard, after cursor: Int, _ limit: Int
+    ) -> PostgresQuery {
+        """
+        select f.installation, 0 as attempts, c.*
+        from (
             select distinct f.installation
             from (select distinct topic from unnest(\(run.topics)) t(topic)) t cross join lateral (
                 select installation from follows
                 where app = \(run.app) and topic = t.topic and installation > \(cursor)
-                order by installation limit \(step)) f
-            order by f.installation limit \(step)
-            """
-        let installations: [Int] = try await connection.query(followers).map { try $0.decode("installation") }
-        run.cursor = installations.count < step ? nil : installations.last
-        guard !installations.isEmpty else { return }
-        try await connection.query(
-            enlist("select \(run.id)::bigint as run, n as installation from unnest(\(installations)) n", at: claim.at))
+                order by installation limit \(limit)) f
+            order by f.installation limit \(limit)) f
+        left join lateral (
+            select i.*, t.token from (select) n \(canStart("f.installation", "\(shard.attributesType)"))) c on true
+        order by f.installation
+        """
     }
 
     /// Gives installations their rows in runs, if they can get the runs' starts. A start that APNs refused because of its

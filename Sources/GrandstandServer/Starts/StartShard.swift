@@ -90,7 +90,10 @@ struct StartRun {
     /// The replica that leased the run, and how many leases there were.
     let leasedBy: UUID?
     private let leases: Int
-    /// Followers up to this installation have their rows in `starts`; `nil`: all followers have.
+    /// Whether this replica sends a shard of the run at this moment. Then the run's lease continues, and the run does
+    /// nothing but send more.
+    let isUnderWay: Bool
+    /// Followers up to this installation were taken into shards; `nil`: all followers were.
     var cursor: Int?
     /// Whether the run is closed. If it is, the followers without a start still have to be counted.
     let isClosed: Bool
@@ -106,8 +109,8 @@ struct StartRun {
     var topics: [String] { audiences[0].topics }
 
     /// The next shard of this run, without pushes and members.
-    func shard(until: Date, lease: Int = 1) -> StartShard {
-        StartShard(run: id, lease: leases + lease, address: address, until: until)
+    func shard(until: Date) -> StartShard {
+        StartShard(run: id, lease: leases + (isUnderWay ? 0 : 1), address: address, until: until)
     }
 
     /// A run by its number with a row for each of its audiences, as `init` reads it.
@@ -127,12 +130,13 @@ struct StartRun {
 
     /// - Parameter rows: the rows that `load` returned.
     /// - Returns: `nil`: there is no such run.
-    init?(_ rows: PostgresRows) throws {
+    init?(_ rows: PostgresRows, _ claim: ShardClaim) throws {
         guard let row = rows.first else { return nil }
         id = try row.decode("id")
         app = try row.decode("app")
         leasedBy = try row.decode("leased_by")
         leases = try row.decode("leases")
+        isUnderWay = leasedBy == claim.replica && claim.holding?.contains(id) ?? false
         cursor = try row.decode("cursor")
         isClosed = try row.decode("is_closed")
         passedOver = Set(try row.decode([String].self, "passed_over"))

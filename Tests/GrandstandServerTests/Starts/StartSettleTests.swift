@@ -50,6 +50,28 @@ struct StartSettleTests {
         }
     }
 
+    @Test func `a replica sends two shards of a run at a time, and the lease ends with the last`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            _ = try await world.followers(7)
+            let shards = try await world.claim(shardSize: 2, holding: [])
+            let run = shards[0].run
+            #expect(shards.map(\.members.count) == [2, 2] && shards[1].run == run)
+            #expect(try await world.claim(holding: [run, run]).isEmpty)
+            try await world.settle(shards[1])
+            #expect(try await world.claim(by: UUID()).isEmpty)
+            let lost = try await world.claim(shardSize: 2, holding: [run])
+            try await world.settle(shards[0])
+            let again = try await world.claim(shardSize: 2, holding: [])
+            #expect(again.map(\.members.count) == [2, 1])
+            let repeated = again.flatMap(\.members).map(\.installation)
+            #expect(Set(repeated).isSuperset(of: lost[0].members.map(\.installation)))
+            for shard in lost + again { try await world.settle(shard) }
+            #expect(try await world.counts().accepted == 7)
+            #expect(try await world.stores.rows("start_runs where shards > 0 or leased_by is not null") == 0)
+        }
+    }
+
     @Test func `a push that APNs did not process is repeated later, and one that was not sent at once`() async throws {
         try await withStarts { world in
             try await world.open()
