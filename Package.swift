@@ -139,7 +139,7 @@ let package = Package(
             name: "GrandstandTestKit",
             dependencies: [
                 "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandContract", "GrandstandServer",
-                "HTTP2", "Postgres", log, nioCore, nioHTTP1, nioPosix,
+                "HTTP2", "JSON", "Postgres", log, nioCore, nioHTTP1, nioPosix,
             ],
             path: "Tests/GrandstandTestKit", swiftSettings: settings),
         // A server whose clock is wrong, for tests.
@@ -147,7 +147,7 @@ let package = Package(
             name: "SkewedServer", dependencies: ["GrandstandServer", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
         // Reads openapi.yaml for tests, and checks JSON against it.
-        .target(name: "ContractKit", path: "Tests/ContractKit", swiftSettings: settings),
+        .target(name: "ContractKit", dependencies: ["JSON"], path: "Tests/ContractKit", swiftSettings: settings),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(
@@ -191,8 +191,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsSimulator", "APNsWire", "ContractKit", "Cryptography", "EmbeddedPostgres", "Grandstand",
-                "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
+                "APNsSimulator", "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandClient",
+                "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
                 "GrandstandServer", "GrandstandTestKit", "HTTP2", "JSON", "PhoneFakes", "Postgres", log,
             ],
             swiftSettings: settings),

@@ -91,8 +91,8 @@ def crowd(members=50000):
         place.ask("PUT", "/events/derby", {"name": "derby", "audiences": [{**audience(), "delivery": "tokens"}]})
         install(place, members)
         place.sql("""insert into activities (installation, activity, app, event_key, attributes_type, state,
-                update_token, registered_at, reported_at, frequent)
-            select id, 'one', app, 'derby', 'MatchAttributes', 'active', sha256(id::text::bytea), now(), now(), true
+                update_token, registered_at, reported_at)
+            select id, 'one', app, 'derby', 'MatchAttributes', 'active', sha256(id::text::bytea), now(), now()
             from installations""", "vacuum analyze")
 
         def update(number):

@@ -11,9 +11,6 @@ insert into channels (id, bundle_id, environment, channel_id, storage_policy, st
     select gen_random_uuid(), 'com.example.Stadium', 'production', encode(sha256(n::text::bytea), 'base64'),
         'mostRecentMessageStored', 'active', 'match-' || n, now(), now()
     from generate_series(1, :events) n;
-insert into lanes (id, bundle_id, environment, storage_policy, channel) overriding system value
-    select row_number() over (), bundle_id, environment, storage_policy, id from channels;
-insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-    select c.event_key, c.bundle_id, c.environment, c.storage_policy, 0, l.id
-    from lanes l join channels c on c.id = l.channel;
+insert into audiences (event_key, bundle_id, environment, storage_policy, channel)
+    select event_key, bundle_id, environment, storage_policy, id from channels;
 vacuum analyze;

@@ -1,4 +1,4 @@
--- The schema of Grandstand, in sections: types, apps and keys, events and channels, lanes and broadcasts, devices and
+-- The schema of Grandstand, in sections: types, apps and keys, events and channels, audiences and broadcasts, devices and
 -- starts, lookups, webhooks, operations. Each table begins with what a row is and who writes it.
 --
 -- Every statement here runs once, in one transaction, on an empty database. Later changes are further migrations
@@ -94,8 +94,9 @@ create table app_environments (
     apple_asked_at timestamptz,
     alarm reconciliation_alarm,
     -- Since when Apple refuses to create channels because the app has reached Apple's limit; null: Apple is not known
-    -- to refuse them. Written with the outcome of creations and deletions.
+    -- to refuse them. Before full_until no creation is tried. Written with the outcome of creations and deletions.
     full_since timestamptz,
+    full_until timestamptz,
     -- How APNs differs from its documentation for the app: by name, an object with value, learned_at and evidence. A
     -- difference holds until an answer says otherwise. Written by the calls that find it.
     quirks jsonb not null default '{}',
@@ -159,7 +160,9 @@ create table console_sessions (
     id bytea primary key check (octet_length(id) = 32),
     key uuid not null references api_keys on delete cascade,
     started_at timestamptz not null,
-    used_at timestamptz not null
+    used_at timestamptz not null,
+    -- A sentence about the action that was performed just before, for the next page.
+    notice text
 );
 
 -- The first answer to a request with an Idempotency-Key, for repetitions of it. Written by that request.
@@ -375,7 +378,8 @@ create table reconciliations (
 );
 create index reconciliations_listed on reconciliations (bundle_id, environment, started_at desc, id desc);
 
--- An app's use of its quota in the `step` seconds that end at `at`. Written by the loop that samples quotas.
+-- An app's use of its quota in the `step` seconds that end at `at`. Written by the loop of the gauges, every five
+-- minutes: the five minutes' row, and that of the present hour.
 create table quota_samples (
     bundle_id text not null,
     environment environment not null,
@@ -394,21 +398,30 @@ create table quota_samples (
 );
 create index quota_samples_by_age on quota_samples (step, at);
 
--- Lanes and broadcasts --------------------------------------------------------------------------------------------------
+-- Audiences and broadcasts ----------------------------------------------------------------------------------------------
 
--- The messages of one audience, or of a channel without an event, in order; newer state supersedes older (the Swift
--- value Lane). Every change of a lane's deliveries happens under the lane's row lock. Written by acceptance, claim and
--- settlement, and by changes of the lane's event and channel.
-create table lanes (
-    id bigint generated always as identity primary key,
+-- An audience of an event: one app, environment and variant, in the order of the declaration. A channel without an event
+-- is an audience without an event, and so is a removed audience until its messages and its channel are old.
+--
+-- The row is also the audience's lane: its messages in order, of which newer state supersedes older (the Swift value
+-- Lane). Every change of a lane's deliveries happens under the row's lock. Written with its event, by acceptance, claim
+-- and settlement, and by changes of the channel.
+create table audiences (
+    lane bigint generated always as identity primary key,
+    event_key text references events on delete cascade,
     bundle_id text not null,
     environment environment not null,
-    -- The attributes of the lane's audience on which the messages depend.
-    delivery audience_delivery not null default 'channel',
+    -- '': the audience without a variant.
+    variant text not null default '' check (variant ~ '^[A-Za-z0-9._:-]{0,32}$'),
+    position integer not null default 0,
     storage_policy storage_policy not null,
-    variant text not null default '',
+    delivery audience_delivery not null default 'channel',
+    -- The priority of the audience's messages if a broadcast gives none.
     priority smallint check (priority in (1, 5, 10)),
-    -- The channel to which the lane sends; null: the channel does not exist yet, or the audience needs none.
+    -- The content type of the audience's messages; null: the event's content type, or, if the event has none, the app's
+    -- only content type.
+    content text,
+    -- The channel to which the messages go; null: the channel does not exist yet, or the audience needs none.
     channel uuid references channels on delete set null,
     -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of a
     -- message that is under way ends, the lane is found by this message (index deliveries_under_way).
@@ -440,45 +453,23 @@ create table lanes (
     -- lease, tokens_due_at is its end. Tokens that are due later have their own due_at.
     tokens_due_at timestamptz,
     tokens_ready_at timestamptz,
-    tokens_timestamp bigint not null default 0,
+    tokens_last_timestamp bigint not null default 0,
     tokens_leased_by uuid,
     tokens_leased_until timestamptz,
-    foreign key (bundle_id, environment) references app_environments on delete cascade
+    unique (event_key, bundle_id, environment, variant),
+    foreign key (bundle_id, environment) references app_environments on delete cascade,
+    check (variant = '' or delivery = 'channel')
 )
 -- Each message updates its lane's row twice. So vacuum runs after few changes, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
-create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
-create index lanes_with_tokens on lanes (environment, tokens_due_at) where tokens_due_at is not null;
-create index lanes_by_channel on lanes (channel) where channel is not null;
--- For the deletion of an app. The condition holds for every lane, but only the deletion repeats it. So no other statement
--- uses this index: a plan that was made while the table was small would read all of the index to find lanes by ID.
-create index lanes_by_app on lanes (bundle_id, id) where id > 0;
--- Lanes of audiences that were removed, once their channel is deleted.
-create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null;
-
--- An audience of an event: one app, environment and variant, in the order of the declaration. Written with its event.
-create table audiences (
-    event_key text not null references events on delete cascade,
-    bundle_id text not null,
-    environment environment not null,
-    -- '': the audience without a variant.
-    variant text not null default '' check (variant ~ '^[A-Za-z0-9._:-]{0,32}$'),
-    position integer not null,
-    storage_policy storage_policy not null,
-    delivery audience_delivery not null default 'channel',
-    -- The priority of the audience's messages if a broadcast gives none.
-    priority smallint check (priority in (1, 5, 10)),
-    -- The content type of the audience's messages; null: the event's content type, or, if the event has none, the app's
-    -- only content type.
-    content text,
-    lane bigint not null unique references lanes,
-    primary key (event_key, bundle_id, environment, variant),
-    foreign key (bundle_id, environment) references app_environments on delete cascade,
-    check (variant = '' or delivery = 'channel')
-);
-create index audiences_by_app on audiences (bundle_id, environment, event_key);
+create index audiences_due on audiences (environment, bundle_id, rank, due_at) where due_at is not null;
+create index audiences_with_tokens on audiences (environment, tokens_due_at) where tokens_due_at is not null;
+create index audiences_by_channel on audiences (channel) where channel is not null;
+-- Removed audiences whose channel is deleted.
+create index audiences_left on audiences (closed_at)
+    where event_key is null and closed_at is not null and channel is null;
 
 -- An accepted update or end: of an event, or of a channel without an event.
 -- Written by its acceptance. Written later when its send time comes or moves, and when it is shown or withdrawn.
@@ -532,8 +523,8 @@ create index broadcasts_scheduled_of_event on broadcasts (event_key, send_at) wh
 
 -- One broadcast's message to one channel, or to the tokens of one audience (the Swift value LaneMessage); rising IDs are
 -- the order of a lane. Written by
--- acceptance, claim and settlement. There is no foreign key to lanes, because it would read the whole table for each
--- lane that is deleted (forget_deliveries).
+-- acceptance, claim and settlement. There is no foreign key to audiences, because it would read the whole table for each
+-- audience that is deleted (forget_deliveries).
 create table deliveries (
     id bigint generated always as identity primary key,
     broadcast_id uuid not null references broadcasts on delete cascade,
@@ -581,18 +572,18 @@ create index deliveries_pending on deliveries (lane, id) where settled_at is nul
 create index deliveries_under_way on deliveries (leased_until) where state = 'sending';
 create index deliveries_by_broadcast on deliveries (broadcast_id);
 
--- Deliveries are deleted once for each statement that deletes lanes, unless the transaction has deleted them already.
+-- Deliveries are deleted once for each statement that deletes audiences, unless the transaction has deleted them already.
 create function forget_deliveries() returns trigger language plpgsql as $$
 begin
     if current_setting('grandstand.forgets_history', true) = 'on' then
         return null;
     end if;
-    delete from deliveries where lane = any(array(select id from gone));
+    delete from deliveries where lane = any(array(select lane from gone));
     return null;
 end
 $$;
 
-create trigger forget_deliveries after delete on lanes referencing old table as gone
+create trigger forget_deliveries after delete on audiences referencing old table as gone
     for each statement execute function forget_deliveries();
 
 -- Devices and starts ----------------------------------------------------------------------------------------------------
@@ -681,9 +672,8 @@ create table activities (
     tries integer not null default 0,
     -- The newest message whose alert the token got, or may have got. With other content this alert does not go again.
     rang bigint not null default 0,
-    -- Whether the user allows frequent pushes. If the user does not allow them, then after each push the activity gets
-    -- only alerts that ring, until rests_until.
-    frequent boolean not null default true,
+    -- If the user does not allow frequent pushes, then after each push the activity gets only alerts that ring, until
+    -- this time.
     rests_until timestamptz,
     -- The earliest time at which the activity's newest token gets the newest content; null: no token was reported. An
     -- app may report one token after the other. The wait avoids a push for each of these tokens.
@@ -703,20 +693,12 @@ create index activities_of_events on activities (event_key, id);
 -- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
 create table event_starts (
     event_key text primary key references events on delete cascade,
+    -- The member start of the event, as the API shows it. The next columns have what statements need of it, because
+    -- PostgreSQL's JSON operators refuse a text with \u0000.
+    declaration json not null,
     -- When the start begins; null: when the event starts.
     at timestamptz,
-    -- When the start ends; null: when the event is over, or four hours after the latest of the start's planned time, the
-    -- event's planned times and its newest message.
-    until timestamptz,
     attributes_type text not null,
-    attributes json not null,
-    -- The content that the start shows until a content is accepted; null: no push is sent before a content is accepted.
-    content_state json,
-    alert json not null,
-    alerts_by_locale json,
-    stale_date bigint,
-    -- Seconds for which APNs keeps a push for a phone that is offline; null: 15 minutes.
-    expires_in integer check (expires_in between 1 and 28800),
     -- null: all audiences of the event.
     audiences json,
     -- Whether the start is sent again to followers whose activity listens to a channel that was replaced.
@@ -880,13 +862,10 @@ begin
         subjects := array['event ' || new.key];
     elsif tg_table_name = 'audiences' then
         subjects := array['event ' || old.event_key, 'event ' || new.event_key];
-    elsif tg_table_name = 'lanes' then
-        subjects := array(select 'event ' || u.event_key from audiences u where u.lane = new.id);
     else
-        -- The event that waits for the channel has no lane with it yet.
+        -- The event that waits for the channel has no audience with it yet.
         subjects := array(
-            select 'event ' || u.event_key from lanes l join audiences u on u.lane = l.id where l.channel = new.id
-            union select 'event ' || new.event_key);
+            select 'event ' || event_key from audiences where channel = new.id union select 'event ' || new.event_key);
     end if;
     foreach what in array subjects loop
         -- An inserted row has no old event, a deleted row no new one.
@@ -908,11 +887,14 @@ create trigger announce_lookup after update on events for each row
         or old.ends_at is distinct from new.ends_at or old.first_update_at is distinct from new.first_update_at
         or old.ended_at is distinct from new.ended_at or old.cancelled_at is distinct from new.cancelled_at)
     execute function announce_lookup();
-create trigger announce_lookup
-    after insert or delete or update of event_key, bundle_id, environment, variant, position, storage_policy, lane, delivery
-    on audiences for each row execute function announce_lookup();
-create trigger announce_lookup after update of channel, fenced_at on lanes for each row
-    when (old.channel is distinct from new.channel or (old.fenced_at is null) <> (new.fenced_at is null))
+create trigger announce_lookup after insert or delete on audiences for each row execute function announce_lookup();
+create trigger announce_change
+    after update of event_key, bundle_id, environment, variant, position, storage_policy, delivery, channel, fenced_at
+    on audiences for each row
+    when (old.channel is distinct from new.channel or (old.fenced_at is null) <> (new.fenced_at is null)
+        or (old.event_key, old.bundle_id, old.environment, old.variant, old.position, old.storage_policy, old.delivery)
+            is distinct from (
+                new.event_key, new.bundle_id, new.environment, new.variant, new.position, new.storage_policy, new.delivery))
     execute function announce_lookup();
 -- An app that looks a channel up learns why the channel could not be made, and when the creation is tried again.
 -- Inserted rows are not announced, because only a refusal changes an answer.
@@ -920,7 +902,7 @@ create trigger announce_lookup after update of state, channel_id, reason, next_a
     when (old.state is distinct from new.state or old.channel_id is distinct from new.channel_id
         or new.state = 'failed' and (old.reason, old.next_attempt_at) is distinct from (new.reason, new.next_attempt_at))
     execute function announce_lookup();
--- Events, lanes and channels can only be truncated together with audiences, which refer to them.
+-- Events and channels can only be truncated together with audiences, which refer to them.
 create trigger announce_truncation after truncate on audiences for each statement execute function announce_lookup('events');
 create trigger announce_keys
     after insert or delete or truncate or update of name, secret_hash, scopes, apps, revoked_at, expires_at on api_keys
@@ -987,14 +969,3 @@ create index webhook_messages_due on webhook_messages (webhook, next_attempt_at)
 create index webhook_messages_listed on webhook_messages (webhook, created_at desc, id desc);
 create index webhook_messages_waiting on webhook_messages (created_at) where settled_at is null;
 create index webhook_messages_by_time on webhook_messages (created_at);
-
--- Operations ------------------------------------------------------------------------------------------------------------
-
--- Which builds may use this database: those that know the migration `least` and all before it. Raised by migrations
--- that take something away (scripts/check-migrations). Such a build continues even if the database has later migrations
--- that the build does not know, so that a release can be rolled out while the one before it serves.
-create table schema_compatibility (
-    is_only boolean primary key default true check (is_only),
-    least integer not null
-);
-insert into schema_compatibility (least) values (1);

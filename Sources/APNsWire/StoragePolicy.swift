@@ -8,18 +8,8 @@ package enum StoragePolicy: String, Decodable, Sendable, Hashable, CaseIterable 
     case mostRecentMessageStored
 
     /// Whether APNs stores the newest message for devices that are offline.
-    package var stores: Bool {
-        switch self {
-        case .noMessageStored: false
-        case .mostRecentMessageStored: true
-        }
-    }
+    package var stores: Bool { self == .mostRecentMessageStored }
 
     /// The number in Apple's JSON, `message-storage-policy`.
-    package var wireValue: Int {
-        switch self {
-        case .noMessageStored: 0
-        case .mostRecentMessageStored: 1
-        }
-    }
+    package var wireValue: Int { stores ? 1 : 0 }
 }

@@ -8,11 +8,8 @@ static inline CURLcode ccurl_set_long(CURL *handle, CURLoption option, long valu
     return curl_easy_setopt(handle, option, value);
 }
 
-static inline CURLcode ccurl_set_text(CURL *handle, CURLoption option, const char *value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value) {
+// A text, which is copied, or a list, which is not.
+static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, const void *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
@@ -58,10 +55,17 @@ static inline CURLcode ccurl_set_quick_exit(CURL *handle) {
 #endif
 }
 
-static inline long ccurl_os_errno(CURL *handle) {
+static inline long ccurl_long(CURL *handle, CURLINFO info) {
     long number = 0;
-    curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+    curl_easy_getinfo(handle, info, &number);
     return number;
+}
+
+// The seconds of the answer's Retry-After, which has a number or a date; 0: there is none.
+static inline long long ccurl_retry_after(CURL *handle) {
+    curl_off_t seconds = 0;
+    curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds);
+    return seconds;
 }
 
 // The system's file of certificate authorities; NULL: unknown.
@@ -73,9 +77,4 @@ static inline const char *ccurl_authorities_file(CURL *handle) {
     (void)handle;
 #endif
     return path;
-}
-
-// Whether libcurl resolves names asynchronously.
-static inline int ccurl_resolves_beside(void) {
-    return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }

@@ -27,10 +27,11 @@ extension APNsAnswer {
         }
     }
 
+    /// Apple's refusal; `nil`: it did not refuse the call.
+    package var refusal: APNsRefusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+
     /// Whether APNs throttles requests.
-    package var isTooManyRequests: Bool {
-        if case .refused(let refusal) = self { refusal.isTooManyRequests } else { false }
-    }
+    package var isTooManyRequests: Bool { refusal?.isTooManyRequests ?? false }
 }
 
 /// The IDs that Apple gives to an accepted call.

@@ -1,7 +1,7 @@
 package import APNsWire
 
 /// An app in one APNs environment. Each has its own channel limit, signing key and quirks.
-package struct AppEnvironment: Sendable, Hashable {
+package struct AppEnvironment: Sendable, Hashable, Decodable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
 

@@ -16,6 +16,14 @@ package struct AppReach: Sendable, Hashable {
         self.eventKeyPrefix = eventKeyPrefix
     }
 
+    /// The reach with these names as the database or a body has them. Names that this build cannot parse give access to
+    /// nothing.
+    ///
+    /// - Parameter names: `nil`: all.
+    package init(named names: [String]?, eventKeyPrefix: String? = nil) {
+        self.init(of: names?.compactMap(BundleID.init), eventKeyPrefix: eventKeyPrefix.flatMap(EventKey.init))
+    }
+
     /// Whether the app is within reach. Upper and lower case are the same.
     package func covers(_ bundleID: BundleID) -> Bool {
         guard let bound else { return true }
@@ -72,5 +80,24 @@ package struct AppReach: Sendable, Hashable {
                 + (eventKeyPrefix == nil ? "another app" : "another app, to a whole app or to another event")
                 + ", or has audiences of other apps, too."
         )
+    }
+}
+
+/// A caller of the API or the console, or one of its requests.
+package protocol Reaching {
+    /// The apps that the caller reaches.
+    var reach: AppReach { get }
+}
+
+extension Reaching {
+    /// - Throws: `forbidden` for an app out of reach.
+    package func requireAccess(to bundleID: BundleID) throws(Problem) {
+        guard reach.covers(bundleID) else { throw reach.refusal }
+    }
+
+    /// - Parameter other: the apps of the object that is asked for.
+    /// - Throws: `forbidden`.
+    package func requireAccess(to other: AppReach) throws(Problem) {
+        guard reach.covers(other) else { throw reach.refusal }
     }
 }

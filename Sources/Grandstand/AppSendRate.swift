@@ -16,14 +16,6 @@ package import FoundationEssentials
 /// app's limit, if there is one. The explanation with the higher likelihood is used (a Bayes factor; every share of
 /// 429s has the same prior probability). In doubt the app's limit stays as it is.
 package struct AppSendRate: Sendable {
-    /// APNs' two APIs. Each has its own limits.
-    package enum API: String, Sendable, Hashable, CaseIterable {
-        case broadcast
-        /// Pushes to device tokens: starts of events, and updates to activities by token. Here a 429 may concern a
-        /// single token.
-        case device
-    }
-
     /// A lane's answers.
     private struct Answers: Sendable {
         var accepted = 0
@@ -38,7 +30,6 @@ package struct AppSendRate: Sendable {
         case unknown
     }
 
-    private let api: API
     /// The rate of the app.
     package var rate = SendRate(.app)
     /// Answers by lane, for lanes without their own limit. It is empty until APNs answers 429.
@@ -59,7 +50,7 @@ package struct AppSendRate: Sendable {
     private static let margin = 3.0
     private static let leastRefused = 3
 
-    package init(_ api: API) { self.api = api }
+    package init() {}
 
     /// APNs accepted a request of this lane.
     package mutating func accepted(lane: Int, sentAt: Date, at now: Date) {

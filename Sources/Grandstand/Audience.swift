@@ -1,5 +1,4 @@
 package import APNsWire
-package import FoundationEssentials
 package import GrandstandContract
 
 /// The people that see an event through one channel. `id` identifies the audience within its event. The other
@@ -60,19 +59,5 @@ package struct Audience: Sendable, Hashable {
     package func warning(lost channelID: String) -> String {
         "The storage policy of \(id.words) is now \(storagePolicy.rawValue), so its channel \(channelID) is replaced. "
             + "Phones that follow the old channel get no more messages; an app that looks the event up gets the new one."
-    }
-}
-
-extension Contract.AudienceChannel {
-    /// Derives the status from the audience's channel, if there is one yet.
-    package init(_ channel: Channel?, channelsOpenAt: Date?, now: Date) {
-        guard let channel else {
-            let held = channelsOpenAt.map { $0 > now } ?? false
-            self.init(state: held ? .waiting : .pending, nextAttemptAt: held ? channelsOpenAt : nil)
-            return
-        }
-        self.init(
-            state: channel.state.shown, channelId: channel.channelID, reason: channel.reason,
-            nextAttemptAt: channel.nextAttemptAt)
     }
 }

@@ -3,32 +3,43 @@ package import GrandstandContract
 
 /// Selects audiences of an event in a request: all audiences of an app and environment, or the audience with a certain
 /// variant.
-package struct AudienceSelector: Sendable, Hashable {
-    /// Without a variant: any variant, unless `isExact`.
-    fileprivate let id: Audience.ID
-    /// Whether an ID without a variant selects only the audience without a variant.
-    private var isExact = false
+package typealias AudienceSelector = Contract.AudienceSelector
 
+extension Contract.AudienceSelector {
     /// Selects the audience with this ID. If the ID has no variant, all audiences of its app and environment are
     /// selected.
-    package init(_ id: Audience.ID) { self.id = id }
+    package init(_ id: Audience.ID) {
+        self.init(
+            bundleId: id.bundleID.rawValue, environment: .init(id.environment), variant: id.variant?.rawValue)
+    }
 
-    /// Selects exactly the audience with this ID.
-    package static func only(_ id: Audience.ID) -> AudienceSelector {
-        var selector = AudienceSelector(id)
-        selector.isExact = true
+    /// Selects exactly the audience with this ID. The empty variant, which no request can have, selects the audience
+    /// without a variant.
+    package static func only(_ id: Audience.ID) -> Self {
+        var selector = Self(id)
+        selector.variant = id.variant?.rawValue ?? ""
+        return selector
+    }
+
+    /// The selector as a request has it, without the empty variant.
+    package var declared: Self {
+        var selector = self
+        if variant == "" { selector.variant = nil }
         return selector
     }
 
     package func matches(_ other: Audience.ID) -> Bool {
-        id.bundleID == other.bundleID && id.environment == other.environment
-            && (id.variant == other.variant || id.variant == nil && !isExact)
+        isOfApp(other) && (variant == nil || variant == other.variant?.rawValue ?? "")
+    }
+
+    private func isOfApp(_ id: Audience.ID) -> Bool {
+        bundleId == id.bundleID.rawValue && environment.rawValue == id.environment.rawValue
     }
 
     fileprivate func objection(among ids: some Sequence<Audience.ID>) -> String {
-        let place = "\(id.bundleID) in \(id.environment.rawValue)"
-        let variants = ids.filter { $0.bundleID == id.bundleID && $0.environment == id.environment }.map(\.variant)
-        guard let variant = id.variant, !variants.isEmpty else { return "The event has no audience \(place)." }
+        let place = "\(bundleId) in \(environment.rawValue)"
+        let variants = ids.filter(isOfApp).map(\.variant)
+        guard let variant, !variants.isEmpty else { return "The event has no audience \(place)." }
         let known = variants.compactMap { $0?.rawValue }.sorted()
         return "The event has no variant \(variant) of \(place); it has "
             + (known.isEmpty ? "none there." : "\(known.joined(separator: ", ")).")
@@ -53,24 +64,5 @@ extension [AudienceSelector] {
         guard faults.isEmpty else {
             throw Problem(.invalidRequest, "The event does not have some of these audiences.", errors: faults)
         }
-    }
-}
-
-extension AudienceSelector {
-    /// - Throws: `internal-error` for values that openapi.yaml does not allow.
-    package init(_ selector: Contract.AudienceSelector) throws(Problem) {
-        self.init(
-            Audience.ID(
-                bundleID: try BundleID(allowed: selector.bundleId),
-                environment: try APNsEnvironment(selector.environment),
-                variant: try selector.variant.map { text throws(Problem) in try Variant(allowed: text) }))
-    }
-}
-
-extension Contract.AudienceSelector {
-    package init(_ selector: AudienceSelector) {
-        let id = selector.id
-        self.init(
-            bundleId: id.bundleID.rawValue, environment: .init(id.environment), variant: id.variant?.rawValue)
     }
 }

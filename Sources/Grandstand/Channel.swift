@@ -24,6 +24,21 @@ package struct Channel: Sendable, Hashable, Decodable {
     package var createdAt: Date
     /// The variant of the audience that the channel serves.
     package var variant: Variant?
+    package var changedAt: Date
+    /// When Apple was asked to create the channel, if the outcome of this call is not known.
+    package var calledAt: Date?
+    /// A list that Apple is asked for at this time or later shows the outcome of the call at `calledAt`. Before this
+    /// time the call may be under way.
+    package var settleableAt: Date?
+    /// When Apple refused a message because it does not know the channel; `nil` once a reconciliation has checked the
+    /// channel.
+    package var doubtedAt: Date?
+    /// Of a deleted channel: `true` if Apple confirmed the deletion, or answered that it does not know the channel.
+    package var deletionConfirmed = false
+    /// Of a deleted channel that Apple lists: whether its audience needs a channel. The audience needs one if the event
+    /// is not over and still has this audience, and if Apple has no other channel for the audience and is not making
+    /// one.
+    package var isWanted = false
 
     /// The app that the channel is for.
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
@@ -39,21 +54,7 @@ package struct Channel: Sendable, Hashable, Decodable {
 
 extension Channel.State {
     /// Whether a channel in this state uses one of the app's places at Apple, or is about to.
-    package var countsAgainstQuota: Bool { traits.contains(.countsAgainstQuota) }
-
-    /// The only table of the properties of each state. Swift code reads it, and the state lists in SQL are
-    /// generated from it (`Channel.State.sql`). A test compares the predicates of indexes with it.
-    package var traits: Traits {
-        switch self {
-        case .creating: [.countsAgainstQuota, .servesAudience, .isIntent, .isReconciled, .awaitsCall]
-        case .active: [.isAtApple, .countsAgainstQuota, .takesMessages, .servesAudience, .isReconciled]
-        case .retiring: [.isAtApple, .countsAgainstQuota, .takesMessages, .isReconciled, .awaitsCall]
-        case .deleting: [.isAtApple, .countsAgainstQuota, .isReconciled, .awaitsCall]
-        case .deleted, .unknown: []
-        case .missing: [.servesAudience, .isReconciled]
-        case .failed: [.servesAudience, .isIntent]
-        }
-    }
+    package var countsAgainstQuota: Bool { Set.countsAgainstQuota.contains(self) }
 
     /// The states that may follow this one. All changes are made by `ChannelStore.move`, and a test compares them with
     /// the drawing in docs/internals/states.md.
@@ -80,31 +81,24 @@ extension Channel.State {
         case .failed: .failed
         }
     }
+}
 
-    /// The states with all of these traits.
-    package static func having(_ traits: Traits) -> [Self] { allCases.filter { $0.traits.isSuperset(of: traits) } }
-
-    /// Properties of a channel that follow from its state.
-    package struct Traits: OptionSet, Sendable {
-        package let rawValue: Int
-
-        package init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// The channel exists at Apple, as far as we know.
-        package static let isAtApple = Traits(rawValue: 1)
-        /// The channel uses one of the app's places at Apple, or is about to.
-        package static let countsAgainstQuota = Traits(rawValue: 2)
-        /// Messages are sent to the channel, and lookups return it.
-        package static let takesMessages = Traits(rawValue: 4)
-        /// The channel is the current channel of its audience. An audience has at most one current channel.
-        package static let servesAudience = Traits(rawValue: 8)
-        /// The channel is an intent. The intent may be dropped, unless a call to Apple is under way for it
-        /// (`called_at`).
-        package static let isIntent = Traits(rawValue: 16)
-        /// Apple has the channel, had it or may be creating it. Reconciliation compares the channel with Apple's list,
-        /// and the channel's app cannot be deleted.
-        package static let isReconciled = Traits(rawValue: 32)
-        /// A call to Apple is made for the channel at `nextAttemptAt`.
-        package static let awaitsCall = Traits(rawValue: 64)
-    }
+/// The only table of the properties of each state. Swift code reads it, and the state lists in SQL are generated from it
+/// (`Channel.State.sql`). A test compares the predicates of indexes with it.
+extension Set<Channel.State> {
+    /// The channel exists at Apple, as far as we know.
+    package static var isAtApple: Self { [.active, .retiring, .deleting] }
+    /// The channel uses one of the app's places at Apple, or is about to.
+    package static var countsAgainstQuota: Self { [.creating, .active, .retiring, .deleting] }
+    /// Messages are sent to the channel, and lookups return it.
+    package static var takesMessages: Self { [.active, .retiring] }
+    /// The channel is the current channel of its audience. An audience has at most one current channel.
+    package static var servesAudience: Self { [.creating, .active, .missing, .failed] }
+    /// The channel is an intent. The intent may be dropped, unless a call to Apple is under way for it (`called_at`).
+    package static var isIntent: Self { [.creating, .failed] }
+    /// Apple has the channel, had it or may be creating it. Reconciliation compares the channel with Apple's list, and
+    /// the channel's app cannot be deleted.
+    package static var isReconciled: Self { [.creating, .active, .retiring, .deleting, .missing] }
+    /// A call to Apple is made for the channel at `nextAttemptAt`.
+    package static var awaitsCall: Self { [.creating, .retiring, .deleting] }
 }

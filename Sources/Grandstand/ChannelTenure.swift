@@ -38,11 +38,6 @@ package struct ChannelTenure: Sendable, Hashable {
         package var lastMessageAt: Date?
         /// When the event ended or was cancelled.
         package var overAt: Date?
-
-        private enum CodingKeys: String, CodingKey {
-            case createdAt = "event_created_at", channelsOpenAt = "channels_open_at", startsAt = "starts_at"
-            case endsAt = "ends_at", lastMessageAt = "last_message_at", overAt = "over_at"
-        }
     }
 
     /// When an event is closed if it gets neither an `end` nor another message. The quiet time does not begin before
@@ -65,21 +60,15 @@ package struct ChannelTenure: Sendable, Hashable {
     package func frees(
         _ course: Course, hasAudience: Bool = true, storagePolicy: StoragePolicy, neededUntil: Date? = nil, now: Date
     ) -> Date {
-        var frees = [now]
-        if let neededUntil { frees.append(neededUntil) }
-        if let overAt = course.overAt {
-            frees.append(overAt.addingTimeInterval(retireAfter))
-        } else if !hasAudience {
-            frees.append(now.addingTimeInterval(retireAfter))
-        } else if let endsAt = course.endsAt, endsAt > now {
-            frees.append(endsAt.addingTimeInterval(retireAfter))
-            if storagePolicy.stores {
-                frees.append(endsAt.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime)))
+        var (over, stored) = (course.overAt ?? now, now)
+        if course.overAt == nil, hasAudience {
+            over = max(closes(course), now)
+            if let endsAt = course.endsAt, endsAt > now {
+                over = endsAt
+                if storagePolicy.stores { stored = endsAt + TimeInterval(APNsLimits.storedMessageLifetime) }
             }
-        } else {
-            frees.append(max(closes(course), now).addingTimeInterval(retireAfter))
         }
-        return frees.reduce(now, max)
+        return max(over + retireAfter, stored, neededUntil ?? now, now)
     }
 
     /// The place of an event's channel in the forecast. The parameters are those of `frees`.
@@ -89,13 +78,12 @@ package struct ChannelTenure: Sendable, Hashable {
         _ course: Course, hasAudience: Bool = true, isHeld: Bool = false, storagePolicy: StoragePolicy,
         neededUntil: Date? = nil, now: Date
     ) -> Forecast.Span {
-        func frees(after seconds: TimeInterval) -> Date {
+        let ends = [retireAfter, Self.keptAfterEnd].map { seconds in
             ChannelTenure(retireAfter: seconds, quietAfter: quietAfter).frees(
                 course, hasAudience: hasAudience, storagePolicy: storagePolicy, neededUntil: neededUntil, now: now)
         }
         return Forecast.Span(
-            opensAt: course.channelsOpenAt ?? now, closesAt: frees(after: retireAfter), isHeld: isHeld,
-            needsAt: (course.startsAt ?? course.createdAt).addingTimeInterval(-Self.neededBefore),
-            yieldsAt: frees(after: Self.keptAfterEnd))
+            opensAt: course.channelsOpenAt ?? now, closesAt: ends[0], isHeld: isHeld,
+            needsAt: (course.startsAt ?? course.createdAt).addingTimeInterval(-Self.neededBefore), yieldsAt: ends[1])
     }
 }

@@ -11,61 +11,56 @@ package struct DeclarationWarnings: Sendable {
         package var afterStart: Int?
     }
 
-    /// The event's times after the declaration.
-    package let after: EventTimes
+    /// The event's times before the declaration; `nil`: the event is new.
+    private let before: EventTimes?
+    private let after: EventTimes
     private let declaredStart: Contract.Start?
     private let now: Date
 
     /// - Parameters:
+    ///   - before: the event's times before; `nil`: the event is new.
     ///   - after: the times in the declaration, rounded to microseconds like the stored earlier times.
     ///   - start: the member `start` of the declaration; `nil`: there is none.
-    package init(_ after: EventTimes, start: Contract.Start? = nil, now: Date) {
-        self.after = after
-        declaredStart = start
-        self.now = now
+    package init(from before: EventTimes?, to after: EventTimes, start: Contract.Start? = nil, now: Date) {
+        (self.before, self.after, declaredStart, self.now) = (before, after, start, now)
     }
+
+    /// Whether the declaration changes the event's times.
+    package var isMoved: Bool { before.map { $0 != after } ?? false }
 
     /// Whether the event's start was moved into the future. Until the new start the event is not `live`, even if
     /// messages were sent before the change. Only a new update makes the event live earlier.
-    package func isPostponed(from before: EventTimes) -> Bool {
-        guard let startsAt = after.startsAt, startsAt > now else { return false }
+    package var isPostponed: Bool {
+        guard let before, let startsAt = after.startsAt, startsAt > now else { return false }
         return before.startsAt.map { $0 < startsAt } ?? true
     }
 
     /// Warnings about scheduled broadcasts of an event whose times change.
     ///
-    /// - Parameter scheduled: in order of their times before the change.
-    package func moving(_ scheduled: [Scheduled], from before: EventTimes) -> [String] {
-        guard before != after else { return [] }
+    /// - Parameter scheduled: with their times before the change.
+    package func moving(_ scheduled: [Scheduled]) -> [String] {
+        guard let before, isMoved else { return [] }
         var warnings: [String] = []
-        let own = scheduled.filter { $0.afterStart == nil }
-        if let startsAt = before.startsAt, before.startsAt != after.startsAt, let some = Self.words(own) {
+        let (own, relative) = (scheduled.filter { $0.afterStart == nil }, scheduled.filter { $0.afterStart != nil })
+        let startMoves = before.startsAt != after.startsAt
+        if startMoves, let startsAt = before.startsAt, let some = Self.words(own) {
             let moved = after.startsAt.map { "is now \(RFC3339.text($0))" } ?? "is now unset"
             warnings.append(
                 "startsAt was \(RFC3339.text(startsAt)) and \(moved). Scheduled messages that keep their times, because they have "
                     + "a sendAt of their own: \(some). A sendAt such as {\"afterStart\": -600} moves with the event.")
         }
-        var moved = scheduled
-        if let startsAt = after.startsAt {
-            moved = scheduled.map { message in
-                var message = message
-                if let seconds = message.afterStart { message.sendAt = startsAt.addingTimeInterval(Double(seconds)) }
-                return message
-            }.sorted { $0.sendAt < $1.sendAt }
-            if before.startsAt != after.startsAt,
-                let some = Self.words(moved.filter { $0.afterStart != nil && $0.sendAt < now })
-            {
-                warnings.append(
-                    "Scheduled messages whose time, counted from startsAt, is past: \(some). They are sent at once.")
-            }
-        } else if let some = Self.words(scheduled.filter({ $0.afterStart != nil })) {
-            moved = own
-            if before.startsAt != nil {
-                warnings.append(
-                    "startsAt is now unset. Scheduled messages that count from it (\(some)) wait until it is set.")
-            }
+        let moved = relative.compactMap { message in
+            after.startsAt.map { Scheduled(sendAt: $0.addingTimeInterval(Double(message.afterStart ?? 0))) }
         }
-        if let endsAt = after.endsAt, let some = Self.words(moved.filter { $0.sendAt > endsAt }) {
+        if startMoves, let some = Self.words(moved.filter { $0.sendAt < now }) {
+            warnings.append(
+                "Scheduled messages whose time, counted from startsAt, is past: \(some). They are sent at once.")
+        }
+        if startMoves, after.startsAt == nil, let some = Self.words(relative) {
+            warnings.append(
+                "startsAt is now unset. Scheduled messages that count from it (\(some)) wait until it is set.")
+        }
+        if let endsAt = after.endsAt, let some = Self.words((own + moved).filter { $0.sendAt > endsAt }) {
             warnings.append("Scheduled messages after endsAt, \(RFC3339.text(endsAt)): \(some).")
         }
         return warnings
@@ -73,7 +68,7 @@ package struct DeclarationWarnings: Sendable {
 
     /// The number of messages and when the first one is sent; `nil`: there are none.
     private static func words(_ messages: [Scheduled]) -> String? {
-        messages.first.map { "\(messages.count), the first at \(RFC3339.text($0.sendAt))" }
+        messages.map(\.sendAt).min().map { "\(messages.count), the first at \(RFC3339.text($0))" }
     }
 
     /// A warning about an audience that was removed without an `end`, if its followers get no more messages.
@@ -95,8 +90,9 @@ package struct DeclarationWarnings: Sendable {
     /// A warning if the event moves and its start does not, because the start has its own time.
     ///
     /// - Parameter at: the start's time in the declaration before.
-    package func keeping(startAt at: Date?, from before: EventTimes) -> [String] {
-        guard let at, declaredStart?.at.map(RFC3339.text) == RFC3339.text(at), before.startsAt != after.startsAt
+    package func keeping(startAt at: Date?) -> [String] {
+        guard let before, before.startsAt != after.startsAt, let at,
+            declaredStart?.at.map(RFC3339.text) == RFC3339.text(at)
         else { return [] }
         return [
             "startsAt was changed, but cards are still started at \(RFC3339.text(at)), because start has an at of its own. "

@@ -4,15 +4,30 @@ package import GrandstandContract
 internal import JSON
 
 /// The deliveries of an accepted broadcast. Pure: it depends only on the request, its audiences and the time.
-package struct DeliveryPlan: Sendable, Equatable {
-    /// Who gets one message: an audience's channel or, after `spread`, its tokens.
-    package struct Item: Sendable, Equatable {
+package struct DeliveryPlan: Sendable {
+    /// Who gets one message: an audience's channel, or its tokens.
+    package struct Item: Sendable {
         package let audience: Audience
-        /// The message's lane, as `spread` was told it.
-        package internal(set) var place = 0
-        package internal(set) var kind = Contract.DeliveryKind.channel
+        /// The message's lane, as a number of the caller's choice.
+        package let place: Int
+        package let kind: Contract.DeliveryKind
+        /// The audience's content type.
+        let type: ContentType?
+        /// The name of a content type that the audience has but its app does not have.
+        let missingType: String?
         /// Why the tokens cannot get the message.
         package internal(set) var refusal: Problem?
+
+        package init(
+            _ audience: Audience, place: Int = 0, kind: Contract.DeliveryKind = .channel, type: ContentType? = nil,
+            missingType: String? = nil
+        ) {
+            self.audience = audience
+            self.place = place
+            self.kind = kind
+            self.type = type
+            self.missingType = missingType
+        }
     }
 
     package let request: BroadcastRequest
@@ -21,26 +36,27 @@ package struct DeliveryPlan: Sendable, Equatable {
     private let expiration: Expiration
     /// When alerts become too old to be sent.
     private let alertsRingUntil: Date
-    package internal(set) var items: [Item] = []
+    package internal(set) var items: [Item]
     /// Warnings for the organiser of the accepted broadcast.
     package var warnings: [String]
 
     /// Seconds after which an alert is too old, by default.
     package static let alertFreshness: TimeInterval = 900
 
-    /// Plans the deliveries of `request` to `audiences`.
+    /// Plans the deliveries of `request`.
     ///
     /// - Parameters:
+    ///   - all: all who could get it, in the order of the event's audiences.
     ///   - now: when the broadcast is sent.
     ///   - alertFreshness: seconds after which an alert is too old, unless the request says how long its content is
     ///     worth sending.
     /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences that the event does
     ///   not have, or for a dismissal date later than Apple allows.
     package init(
-        _ request: BroadcastRequest, audiences: [Audience], now: Date,
-        alertFreshness: TimeInterval = alertFreshness
+        _ request: BroadcastRequest, to all: [Item], now: Date, alertFreshness: TimeInterval = alertFreshness
     ) throws(Problem) {
-        let chosen = try Self.choose(request.audiences, from: audiences)
+        items = try Self.choose(request.audiences, from: all)
+        let chosen = items.map(\.audience)
         try Self.refuseLateDismissal(request.payload, now: now)
         let expiration: Expiration =
             if let value = request.apnsExpiration {
@@ -70,7 +86,9 @@ package struct DeliveryPlan: Sendable, Equatable {
         self.expiresAt = expiresAt
         alertsRingUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
         warnings = Self.warnings(for: request, overridden)
-        items = chosen.map { Item(audience: $0) }
+        for index in items.indices where items[index].kind == .tokens {
+            items[index].refusal = refusal(ofTokensOf: items[index].audience)
+        }
     }
 
     /// The variants that have their own content or alert and belong to one of these audiences, sorted by name.
@@ -96,20 +114,6 @@ package struct DeliveryPlan: Sendable, Equatable {
             expiresAt: expiresAt, requestID: id, hasContent: payload.contentState != nil,
             contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
             alertBytes: payload.alert?.count, tokens: isForTokens ? TokenProgress() : nil)
-    }
-
-    /// Puts each message on the lane of its audience, once for its channel and once for its tokens, if it has them.
-    ///
-    /// - Parameter lane: the lane of an audience, as a number of the caller's choice, and who gets its messages.
-    package mutating func spread(over lane: (Audience.ID) -> (place: Int, kinds: [Contract.DeliveryKind])) {
-        items = items.flatMap { item in
-            let (place, kinds) = lane(item.audience.id)
-            return kinds.map { kind in
-                Item(
-                    audience: item.audience, place: place, kind: kind,
-                    refusal: kind == .tokens ? refusal(ofTokensOf: item.audience) : nil)
-            }
-        }
     }
 
     /// Warns about audiences that do not get this message, because they already got their `end`.
@@ -143,8 +147,8 @@ package struct DeliveryPlan: Sendable, Equatable {
             .payloadTooLarge,
             "The message to APNs would have \(size) bytes, and activities of the audience \(audience.bundleID) in "
                 + "\(audience.environment.rawValue) are reached by token: Apple takes \(limit) there. Shorten "
-                + "contentState or alert by \(size - limit) bytes.",
-            members: [.size(size), .limit(limit)])
+                + "contentState or alert by \(size - limit) bytes."
+        ) { ($0.size, $0.limit) = (size, limit) }
     }
 
     /// Warnings for an accepted broadcast that is too large for some tokens.
@@ -159,15 +163,16 @@ package struct DeliveryPlan: Sendable, Equatable {
     }
 
     private static func choose(
-        _ selectors: [AudienceSelector]?, from audiences: [Audience]
-    ) throws(Problem) -> [Audience] {
-        guard let selectors else { return audiences }
-        try selectors.require(among: audiences.map(\.id))
-        var chosen: [Audience] = []
-        for selector in selectors {
-            chosen += audiences.filter { selector.matches($0.id) && !chosen.contains($0) }
+        _ selectors: [AudienceSelector]?, from all: [Item]
+    ) throws(Problem) -> [Item] {
+        guard let selectors else { return all }
+        try selectors.require(among: Set(all.map(\.audience.id)))
+        // In the order of the selectors, each item with the first one that selects it.
+        return selectors.enumerated().flatMap { index, selector in
+            all.filter { item in
+                selector.matches(item.audience.id) && !selectors[..<index].contains { $0.matches(item.audience.id) }
+            }
         }
-        return chosen
     }
 
     /// - Parameter variant: the variant of the message; `nil`: it is the general one.
@@ -183,8 +188,8 @@ package struct DeliveryPlan: Sendable, Equatable {
                 + "Shorten contentState or alert by \(size - limit) bytes.",
             errors: variant.map {
                 [FieldError(pointer: "/byVariant/\($0)", detail: "It is \(size - limit) bytes too long.")]
-            } ?? [],
-            members: [.size(size), .limit(limit)])
+            } ?? []
+        ) { ($0.size, $0.limit) = (size, limit) }
     }
 
     private static func of(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }

@@ -1,56 +1,50 @@
+package import APNsWire
 package import FoundationEssentials
 package import GrandstandContract
 
-/// An event as its organiser declares it. It has more than `Contract.EventDraft`: checked names, audiences that can be
-/// compared, and the start as its rules need it.
+/// The organiser's name for an event, such as a match or a flight.
+package struct EventKey: RawRepresentable, Decodable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    /// `nil` for text that openapi.yaml does not allow.
+    package init?(rawValue: String) {
+        guard TextRule.eventKey.accepts(rawValue) else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// The rule in one sentence, for error texts.
+    package static let rule = TextRule.eventKey.sentence
+
+    package var description: String { rawValue }
+}
+
+/// An event as its organiser declares it: a checked `Contract.EventDraft`, with its audiences and its start as the rules
+/// need them.
+@dynamicMemberLookup
 package struct EventSpecification: Sendable, Hashable {
     package var key: EventKey
-    package var name: String
-    /// A word of the organiser's choice to filter by, such as "match" or "flight".
-    package var kind: String?
-    package var startsAt: Date?
-    package var endsAt: Date?
-    /// When channels are created; `nil`: at once, or `channelsOpenBefore` decides.
-    package var channelsOpenAt: Date?
-    /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`; without `startsAt`,
-    /// channels wait until there is one. It cannot be combined with `channelsOpenAt`.
-    package var channelsOpenBefore: Int?
+    /// Everything but the audiences and the start, which are left out here.
+    package var draft: Contract.EventDraft
     package var audiences: [Audience]
-    /// JSON object text, stored exactly as written.
-    package var metadata: [UInt8]?
-    /// Followers of any of these topics get the event's start.
-    package var topics: [Topic]
     /// The push that starts the event's activity; `nil`: there is none.
     package var start: Contract.Start?
-    /// Default values of its messages.
-    package var defaults: Contract.EventDefaults
-    /// The content type of audiences that do not name one.
-    package var content: String?
 
-    package init(
-        key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
-        channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: [UInt8]? = nil,
-        topics: [Topic] = [], start: Contract.Start? = nil, defaults: Contract.EventDefaults = .init(),
-        content: String? = nil
-    ) {
-        self.content = content
-        self.key = key
-        self.name = name
-        self.kind = kind
-        self.startsAt = startsAt
-        self.endsAt = endsAt
-        self.channelsOpenAt = channelsOpenAt
-        self.channelsOpenBefore = channelsOpenBefore
-        self.audiences = audiences
-        self.metadata = metadata
-        self.topics = topics
-        self.start = start
-        self.defaults = defaults
+    /// - Parameter draft: its audiences and its start are ignored.
+    package init(key: EventKey, _ draft: Contract.EventDraft, audiences: [Audience], start: Contract.Start? = nil) {
+        (self.key, self.draft, self.audiences, self.start) = (key, draft, audiences, start)
+        (self.draft.audiences, self.draft.start, self.draft.topics) = ([], nil, draft.topics ?? [])
+        if draft.defaults?.isEmpty == true { self.draft.defaults = nil }
+    }
+
+    /// A member of the draft.
+    package subscript<Value>(dynamicMember member: WritableKeyPath<Contract.EventDraft, Value>) -> Value {
+        get { draft[keyPath: member] }
+        set { draft[keyPath: member] = newValue }
     }
 
     /// When channels are created; `nil`: at once.
     package var opensAt: Date? {
-        Self.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+        Self.opensAt(draft.channelsOpenAt, before: draft.channelsOpenBefore, startsAt: draft.startsAt)
     }
 
     /// When channels are created, by the members of a declaration.
@@ -65,8 +59,8 @@ package struct EventSpecification: Sendable, Hashable {
     /// Whether the declared end is after `now`. If no end is declared: whether `startsAt` or the creation of the
     /// channels is after `now`.
     package func reaches(beyond now: Date) -> Bool {
-        if let endsAt { return endsAt > now }
-        return [startsAt, opensAt].contains { $0.map { $0 > now } ?? false }
+        if let endsAt = draft.endsAt { return endsAt > now }
+        return [draft.startsAt, opensAt].contains { $0.map { $0 > now } ?? false }
     }
 }
 
@@ -91,5 +85,40 @@ extension Contract.EventState {
         } else {
             self = .scheduled
         }
+    }
+}
+
+extension Contract.EventDefaults {
+    package var isEmpty: Bool { self == Contract.EventDefaults() }
+
+    /// When the content of a message sent at `time` becomes stale, in seconds since 1970.
+    package func staleDate(at time: Date) -> Int? {
+        staleAfter.map { Int(time.timeIntervalSince1970.rounded(.down)) + $0 }
+    }
+}
+
+extension BroadcastRequest {
+    /// The request with the event's defaults in place of values that the request does not set.
+    ///
+    /// - Parameter time: when the message is sent.
+    package func filled(by defaults: Contract.EventDefaults, at time: Date) -> BroadcastRequest {
+        var request = self
+        request.eventPriority = defaults.priority.flatMap(APNsPriority.init(rawValue:))
+        // Activities that miss an `end` would stay, so an `end` does not expire early.
+        if payload.event == .update, apnsExpiration == nil { request.expiresIn = expiresIn ?? defaults.expiresIn }
+        request.payload.staleDate = payload.staleDate ?? defaults.staleDate(at: time)
+        request.payload.relevanceScore = payload.relevanceScore ?? defaults.relevanceScore.map { Array($0.bytes) }
+        return request
+    }
+}
+
+extension APNsPriority {
+    /// - Throws: `internal-error` for a number that openapi.yaml does not allow.
+    package init?(_ number: Int?) throws(Problem) {
+        guard let number else { return nil }
+        guard let priority = APNsPriority(rawValue: number) else {
+            throw Problem(.internalError, "openapi.yaml allows a priority that this server does not know.")
+        }
+        self = priority
     }
 }

@@ -22,43 +22,15 @@ extension Contract.Forecast {
         package static func open(isHeld: Bool, now: Date) -> Span { Span(opensAt: now, isHeld: isHeld) }
     }
 
-    /// The number of channels over the next thirty days, in steps of 15 minutes for two days and of four hours after
-    /// that. Each step shows its highest count. If the count at the end of a step is lower, another point shows it.
-    package static func course(spans: [Span], limit: Int, now: Date) -> [(at: Date, count: Int)] {
-        let (held, changes) = Self.changes(spans: spans, limit: limit, now: now)
-        var points: [(at: Date, count: Int)] = []
-        var count = held
-        var slotEnd = now
-        func close() {
-            if let last = points.last, last.count != count { points.append((slotEnd, count)) }
-        }
-        for change in changes where change.at <= now.addingTimeInterval(30 * 86_400) {
-            if change.at < slotEnd, let last = points.last {
-                count += change.by
-                points[points.count - 1].count = max(last.count, count)
-            } else {
-                close()
-                count += change.by
-                points.append((change.at, count))
-                let width: TimeInterval = change.at < now.addingTimeInterval(2 * 86_400) ? 900 : 14_400
-                slotEnd = change.at.addingTimeInterval(width)
-            }
-        }
-        close()
-        return points
-    }
-
-    /// Computes the forecast in order of time. The peak is at least the present number of channels.
+    /// The forecast. The peak is at least the present number of channels.
     ///
     /// - Parameter spans: one for each present channel and one for each future channel.
     package init(spans: [Span], limit: Int, now: Date) {
-        let (held, changes) = Self.changes(spans: spans, limit: limit, now: now)
+        let held = spans.count(where: \.isHeld)
         self.init(peak: held, peakAt: now, exceedsAt: held > limit ? now : nil)
-        var count = held
-        for change in changes {
-            count += change.by
-            if count > peak { (peak, peakAt) = (count, change.at) }
-            if count > limit, exceedsAt == nil { exceedsAt = change.at }
+        for (at, count) in Self.course(spans: spans, limit: limit, now: now) {
+            if count > peak { (peak, peakAt) = (count, at) }
+            if count > limit, exceedsAt == nil { exceedsAt = at }
         }
     }
 
@@ -67,11 +39,9 @@ extension Contract.Forecast {
         case closes, yields, opens, needs
     }
 
-    /// The number of channels now, and the later changes in order of time. At the limit, a channel that needs a place
-    /// takes the place of one that yields.
-    private static func changes(
-        spans: [Span], limit: Int, now: Date
-    ) -> (held: Int, changes: [(at: Date, by: Int)]) {
+    /// The number of channels after each change from now on, in order of time. At the limit, a channel that needs a
+    /// place takes the place of one that yields.
+    package static func course(spans: [Span], limit: Int, now: Date) -> [(at: Date, count: Int)] {
         var steps: [(at: Date, step: Step, span: Int)] = []
         for (index, span) in spans.enumerated() {
             let opensAt = max(span.opensAt, now)
@@ -86,13 +56,12 @@ extension Contract.Forecast {
             if let closesAt = span.closesAt { steps.append((max(closesAt, now), .closes, index)) }
         }
         steps.sort { ($0.at, $0.step.rawValue) < ($1.at, $1.step.rawValue) }
-        let held = spans.count(where: \.isHeld)
-        var (count, changes): (Int, [(at: Date, by: Int)]) = (held, [])
+        var (count, points): (Int, [(at: Date, count: Int)]) = (spans.count(where: \.isHeld), [])
         var (yielding, gone): (ArraySlice<Int>, Set<Int>) = ([], [])
         func free(_ span: Int, at: Date) {
             guard gone.insert(span).inserted else { return }
             count -= 1
-            changes.append((at, -1))
+            points.append((at, count))
         }
         for (at, step, span) in steps {
             switch step {
@@ -105,9 +74,9 @@ extension Contract.Forecast {
                     if let first = yielding.popFirst() { free(first, at: at) }
                 }
                 count += taken
-                if taken > 0 { changes.append((at, taken)) }
+                if taken > 0 { points.append((at, count)) }
             }
         }
-        return (held, changes)
+        return points
     }
 }

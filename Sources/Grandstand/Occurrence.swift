@@ -12,7 +12,7 @@ package enum Occurrence: Sendable, Hashable {
     /// Requests to an environment's host were suspended or resumed (`Circuit`).
     case circuit(APNsEnvironment, isOpen: Bool)
     /// APNs answered 429.
-    case throttled(AppEnvironment, AppSendRate.API)
+    case throttled(AppEnvironment, Contract.APNsAPI)
     /// A push to start an activity reached its final state.
     case started(StartState, reason: String?)
     case reconciled(ReconciliationResult)

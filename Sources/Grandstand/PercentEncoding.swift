@@ -3,42 +3,27 @@ package enum PercentEncoding {
     /// `nil` for a broken escape or for bytes that are not UTF-8.
     package static func decode(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        return bytes(text).flatMap { String(validating: $0, as: UTF8.self) }
-    }
-
-    /// `nil` for a broken escape.
-    private static func bytes(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue
-                else { return nil }
-                bytes.append(high << 4 | low)
-            } else {
+            guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
+                continue
             }
+            guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+            bytes.append(high << 4 | low)
         }
-        return bytes
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// `text` with everything but RFC 3986's unreserved characters escaped: safe as one segment of a path, and as a
     /// name or value of a query.
     package static func encode(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        text.utf8.map { byte in
+            if byte.isAlphanumeric || "-._~".utf8.contains(byte) { return String(UnicodeScalar(byte)) }
+            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }.joined()
     }
-
-    private static let digits = Array("0123456789ABCDEF".utf8)
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-._~".utf8.contains(byte) }
 }
 
 extension UInt8 {

@@ -1,27 +1,19 @@
-package import FoundationEssentials
+internal import APNsWire
 // Code that reads a problem needs its kind, so the module of the contract is re-exported.
 @_exported public import GrandstandContract
 
-/// An error for the sender of a request: what is wrong and what to do about it.
+/// An error for the sender of a request: what is wrong and what to do about it. It has the members of its body.
 ///
 /// It becomes an RFC 9457 `application/problem+json` body.
+@dynamicMemberLookup
 package struct Problem: Error, Sendable, Equatable {
     /// The kinds of problems, each with a title and an HTTP status.
     package typealias Kind = Contract.ProblemKind
 
     package let kind: Kind
-    /// The title of the kind. The console has its own titles for some problems.
-    package var title: String
-    /// The HTTP status of the kind. Exception: a lookup of an event that is over gives 410.
-    package var status: Int
-    /// A sentence about this request that says what to do.
-    package var detail: String
-    /// The wrong places in the request, at most `FaultList.limit`.
-    package var errors: [FieldError]
-    /// Apple's refusal that caused the problem, if any.
-    package var apns: APNsRefusal?
-    /// Additional members of the body, such as `limit` and `used` of a quota.
-    package var members: [Member]
+    /// Its title and status are those of the kind, but for the console's own titles, and 410 for a lookup of an event that
+    /// is over.
+    package private(set) var body: Contract.Problem
     /// Seconds after which the same request may succeed.
     package var retryAfter: Int?
     /// Seconds since the server could last confirm this answer; `nil`: it is current.
@@ -34,20 +26,39 @@ package struct Problem: Error, Sendable, Equatable {
     /// - Parameters:
     ///   - errors: only the first `FaultList.limit` are kept. If there are more, the detail says how many more.
     ///   - faults: the errors, if they were counted already.
+    ///   - members: sets further members of the body; openapi.yaml says what each means.
     package init(
-        _ kind: Kind, _ detail: String, errors: [FieldError] = [], faults: FaultList? = nil,
-        apns: APNsRefusal? = nil, members: [Member] = [], retryAfter: Int? = nil, maxAge: Int? = nil
+        _ kind: Kind, _ detail: String, errors: [FieldError] = [], faults: FaultList? = nil, apns: APNsRefusal? = nil,
+        retryAfter: Int? = nil, maxAge: Int? = nil, with members: (inout Contract.Problem) -> Void = { _ in }
     ) {
         let faults = faults ?? FaultList(errors)
         self.kind = kind
-        title = kind.title
-        status = kind.status
-        self.detail = detail + faults.note
-        self.errors = faults.listed
-        self.apns = apns
-        self.members = members
+        // Never change this base: clients compare the whole `type`, or the last part of `type`.
+        body = Contract.Problem(
+            type: "https://grandstand.dev/problems/" + kind.rawValue, title: kind.title, status: kind.status,
+            detail: detail + faults.note, errors: faults.isEmpty ? nil : faults.listed,
+            apns: apns.map { .init(status: $0.status, reason: $0.reason.text, requestId: $0.requestID) })
+        members(&body)
         self.retryAfter = retryAfter
         self.maxAge = maxAge
+    }
+
+    package subscript<Member>(dynamicMember path: WritableKeyPath<Contract.Problem, Member>) -> Member {
+        get { body[keyPath: path] }
+        set { body[keyPath: path] = newValue }
+    }
+
+    /// The body for a request with this ID.
+    package func body(named requestID: String) -> Contract.Problem {
+        var body = body
+        body.requestId = requestID
+        return body
+    }
+
+    /// The wrong places in the request, at most `FaultList.limit`.
+    package var errors: [FieldError] {
+        get { body.errors ?? [] }
+        set { body.errors = newValue.isEmpty ? nil : newValue }
     }
 
     /// `invalid-request` for one place in the request.
@@ -56,30 +67,14 @@ package struct Problem: Error, Sendable, Equatable {
     package static func invalid(_ detail: String, at pointer: String, _ rule: String) -> Problem {
         Problem(.invalidRequest, detail, errors: [FieldError(pointer: pointer, detail: rule)])
     }
-
-    /// An additional member of a problem's body; openapi.yaml says what each means.
-    package enum Member: Sendable, Equatable {
-        case limit(Int)
-        case used(Int)
-        case reserved(Int)
-        case size(Int)
-        case channels(Int)
-        case sequence(Int)
-        /// JSON text.
-        case contentState([UInt8])
-        case timestamp(Int)
-        case variants([String])
-        case id(UUID)
-        case state(Channel.State)
-    }
 }
 
 extension Problem: CustomStringConvertible {
     /// For logs: the kind, the detail, the wrong places and Apple's reason.
     package var description: String {
         let places = errors.map { "\($0.pointer): \($0.detail)" }
-        let apple = apns.map { ["APNs: \($0.status) \($0.reason)"] } ?? []
-        return (["\(kind.rawValue): \(detail)"] + places + apple).joined(separator: "; ")
+        let apple = body.apns.map { ["APNs: \($0.status) \($0.reason)"] } ?? []
+        return (["\(kind.rawValue): \(body.detail)"] + places + apple).joined(separator: "; ")
     }
 }
 

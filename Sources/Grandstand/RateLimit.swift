@@ -37,35 +37,17 @@ package struct RateLimit: Sendable, Hashable {
     }
 
     /// Takes a token if there is one. If the clock went backwards, the number of tokens stays the same.
-    package mutating func take(_ policy: Policy, at now: Date) -> Standing {
-        fill(policy, at: now)
+    ///
+    /// - Parameter count: 0: only the state is asked for.
+    package mutating func take(_ policy: Policy, at now: Date, _ count: Double = 1) -> Standing {
+        let passed = now.timeIntervalSince(filledAt)
+        if passed > 0 { tokens = min(policy.burst, tokens + passed * policy.rate) }
+        filledAt = now
         let isExhausted = tokens < 1
-        if !isExhausted { tokens -= 1 }
-        return standing(policy, isExhausted)
-    }
-
-    /// Whether the bucket is full, so that it can be forgotten.
-    package mutating func isFull(_ policy: Policy, at now: Date) -> Bool {
-        fill(policy, at: now)
-        return tokens >= policy.burst
-    }
-
-    /// The client's state, without taking a token.
-    package mutating func look(_ policy: Policy, at now: Date) -> Standing {
-        fill(policy, at: now)
-        return standing(policy, tokens < 1)
-    }
-
-    private func standing(_ policy: Policy, _ isExhausted: Bool) -> Standing {
+        if !isExhausted { tokens -= count }
         let wait = ((isExhausted ? 1 : policy.burst) - tokens) / policy.rate
         return Standing(
             limit: Int(policy.burst), rate: policy.rate, remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
             isExhausted: isExhausted)
-    }
-
-    private mutating func fill(_ policy: Policy, at now: Date) {
-        let passed = now.timeIntervalSince(filledAt)
-        if passed > 0 { tokens = min(policy.burst, tokens + passed * policy.rate) }
-        filledAt = now
     }
 }

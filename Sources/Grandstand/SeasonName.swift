@@ -2,7 +2,7 @@ internal import GrandstandContract
 internal import JSON
 
 /// The organiser's name for a season: a league, a cup. Events have it in `metadata.season.name`.
-package struct SeasonName: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+package struct SeasonName: RawRepresentable, Codable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
     /// `nil` for text that openapi.yaml does not allow.

@@ -50,12 +50,14 @@ package struct TokenStanding: Sendable, Equatable {
     /// Seconds between two probes.
     package static let pause: TimeInterval = 3
 
-    /// The current refusal; `nil` while requests are sent.
-    package private(set) var refusal: KeyRefusal?
     private var key: [UInt8] = []
-    private var refusals = 0
-    private var firstRefusedAt: Date?
+    /// The refusals in a row: their number, and the newest.
+    private var count = 0
+    private var newest: KeyRefusal?
     private var probeAt: Date?
+
+    /// The current refusal; `nil` while requests are sent.
+    package var refusal: KeyRefusal? { count < Self.threshold ? nil : newest }
 
     package init() {}
 
@@ -75,8 +77,9 @@ package struct TokenStanding: Sendable, Equatable {
     ///
     /// - Parameter key: the fingerprint of the key.
     /// - Returns: the refusal that ends because the key has changed; `nil`: there was none.
-    package mutating func use(_ key: [UInt8]) -> KeyRefusal? {
-        guard key != self.key else { return nil }
+    package mutating func use(_ key: [UInt8]) -> KeyRefusal? { key == self.key ? nil : reset(to: key) }
+
+    private mutating func reset(to key: [UInt8]) -> KeyRefusal? {
         defer {
             self = TokenStanding()
             self.key = key
@@ -90,26 +93,15 @@ package struct TokenStanding: Sendable, Equatable {
     package mutating func refused(_ reason: APNsReason, key: [UInt8], now: Date) -> Bool {
         // An answer for another key belongs to a request that was under way when the key changed.
         guard key == self.key else { return false }
-        refusals += 1
-        let since = firstRefusedAt ?? now
-        firstRefusedAt = since
-        guard refusals >= Self.threshold else { return false }
-        let begins = refusal == nil
-        refusal = KeyRefusal(reason: reason, since: since)
-        if begins { probeAt = now.addingTimeInterval(Self.pause) }
-        return begins
+        count += 1
+        newest = KeyRefusal(reason: reason, since: newest?.since ?? now)
+        guard count == Self.threshold else { return false }
+        probeAt = now.addingTimeInterval(Self.pause)
+        return true
     }
 
     /// Records that APNs accepted a token that the key signed.
     ///
     /// - Returns: the refusal that ends now; `nil`: there was none.
-    package mutating func accepted(key: [UInt8]) -> KeyRefusal? {
-        guard key == self.key, refusals > 0 else { return nil }
-        let ended = refusal
-        refusals = 0
-        firstRefusedAt = nil
-        refusal = nil
-        probeAt = nil
-        return ended
-    }
+    package mutating func accepted(key: [UInt8]) -> KeyRefusal? { key == self.key ? reset(to: key) : nil }
 }

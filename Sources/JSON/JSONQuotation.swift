@@ -44,10 +44,13 @@ extension String {
 
     /// The text with its control characters as `\u001b`. For logs and terminals: such a text forges no line and sends
     /// no command to a terminal.
-    package var escapingControls: String {
+    package var escapingControls: String { escaping(\.isControl) }
+
+    /// The text with some of its characters below U+10000 as `\u202e`.
+    package func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
         var text = ""
         for scalar in unicodeScalars {
-            if scalar.isControl {
+            if isEscaped(scalar) {
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             } else {

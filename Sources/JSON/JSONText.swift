@@ -1,4 +1,4 @@
-/// Small conversions between Swift strings and JSON text.
+/// JSON Pointers.
 package enum JSONText {
     /// A JSON Pointer (RFC 6901): the parts, each after a `/`, with `~` and `/` escaped.
     package static func pointer(_ parts: some Sequence<String>) -> String {
@@ -7,7 +7,4 @@ package enum JSONText {
             return "/" + escaped
         }.joined()
     }
-
-    /// `text` as a JSON string with its quotation marks.
-    package static func quoted(_ text: String) -> String { text.quotedJSON }
 }

@@ -1,8 +1,9 @@
 package import Foundation
+internal import JSON
 
 /// A value of YAML or JSON. The parser reads only the YAML that openapi.yaml uses: mappings and lists in block and flow
-/// style, and quoted, plain and folded texts.
-package enum YAML: Sendable {
+/// style, and quoted, plain and folded texts. Members are sorted by name, so that their order does not matter.
+package enum YAML: Sendable, Equatable {
     case null
     case bool(Bool)
     case number(Double)
@@ -10,10 +11,12 @@ package enum YAML: Sendable {
     case list([YAML])
     case map([Member])
 
-    package struct Member: Sendable {
+    package struct Member: Sendable, Equatable {
         package let name: String
         package let value: YAML
     }
+
+    private static func sorted(_ members: [Member]) -> YAML { .map(members.sorted { $0.name < $1.name }) }
 
     package init(_ document: String) {
         var reader = Reader(document)
@@ -21,7 +24,19 @@ package enum YAML: Sendable {
     }
 
     /// Reads JSON.
-    package init(json: Data) throws { self = try JSONDecoder().decode(YAML.self, from: json) }
+    package init(json: Data) throws { self.init(try JSONValue(decoding: json)) }
+
+    private init(_ json: JSONValue) {
+        self =
+            switch json.kind {
+            case .null: .null
+            case .bool(let flag): .bool(flag)
+            case .number(let text): .number(Double(text) ?? .nan)
+            case .string(let text): .text(text)
+            case .array(let elements): .list(elements.map { YAML($0) })
+            case .object(let members): Self.sorted(members.map { Member(name: $0.name, value: YAML($0.value)) })
+            }
+    }
 
     package subscript(_ name: String) -> YAML? {
         guard case .map(let members) = self else { return nil }
@@ -95,7 +110,7 @@ package enum YAML: Sendable {
                     members.append(Member(name: name, value: Self.flow(rest)))
                 }
             }
-            return .map(members)
+            return YAML.sorted(members)
         }
 
         /// The name before a colon, and the text after it.
@@ -131,7 +146,7 @@ package enum YAML: Sendable {
                     precondition(rest.startIndex > start, "this is no YAML that tests read: \(rest)")
                 }
                 rest = rest.dropFirst()
-                return .map(members)
+                return YAML.sorted(members)
             case "[":
                 rest.removeFirst()
                 var elements: [YAML] = []
@@ -187,57 +202,6 @@ package enum YAML: Sendable {
         case .bool(let flag): "\(flag)"
         case .number(let number): "\(Int(number))"
         default: ""
-        }
-    }
-}
-
-extension YAML: Decodable {
-    package init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: AnyName.self) {
-            self = .map(
-                try container.allKeys.map {
-                    Member(name: $0.stringValue, value: try container.decode(YAML.self, forKey: $0))
-                })
-        } else if var container = try? decoder.unkeyedContainer() {
-            var elements: [YAML] = []
-            while !container.isAtEnd { elements.append(try container.decode(YAML.self)) }
-            self = .list(elements)
-        } else {
-            let container = try decoder.singleValueContainer()
-            if container.decodeNil() {
-                self = .null
-            } else if let flag = try? container.decode(Bool.self) {
-                self = .bool(flag)
-            } else if let number = try? container.decode(Double.self) {
-                self = .number(number)
-            } else {
-                self = .text(try container.decode(String.self))
-            }
-        }
-    }
-
-    private struct AnyName: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-}
-
-extension YAML: Equatable {
-    /// The order of members does not matter.
-    package static func == (one: YAML, other: YAML) -> Bool {
-        switch (one, other) {
-        case (.null, .null): true
-        case (.bool(let one), .bool(let other)): one == other
-        case (.number(let one), .number(let other)): one == other
-        case (.text(let one), .text(let other)): one == other
-        case (.list(let one), .list(let other)): one == other
-        case (.map(let one), .map(let other)):
-            one.count == other.count
-                && one.allSatisfy { member in other.contains { $0.name == member.name && $0.value == member.value } }
-        default: false
         }
     }
 }

@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 /// Whatever is killed in mid-flight: the newest state that was accepted arrives, and no channel's timestamp goes back.
@@ -151,5 +152,115 @@ struct KillTests {
         #expect(atApple.isSuperset(of: channels.values))
         #expect(foreigner.made.isDisjoint(with: channels.values))
         #expect(atApple.isSuperset(of: foreigner.kept))
+    }
+}
+
+/// While PostgreSQL is frozen, killed or cut off, every call is answered within five seconds. Once PostgreSQL is back,
+/// every loop of the server goes on within ten seconds, wherever the loop was interrupted.
+///
+/// The gate (`.ci/run`) interrupts PostgreSQL a few times. `GRANDSTAND_FREEZES=200` is the long run, and
+/// `GRANDSTAND_FREEZES_SEED` repeats the choices of a run.
+@Suite(.timeLimit(.minutes(60)))
+struct FreezeTests {
+    private static let freezes = Drill.number("GRANDSTAND_FREEZES") ?? 4
+    private static let seed = Drill.seed("GRANDSTAND_FREEZES_SEED")
+    /// The worlds run in parallel, because a round mostly waits. Half of the worlds connect over TCP, half over the
+    /// socket.
+    private static let worlds = freezes < 20 ? 2 : 4
+
+    @Test(arguments: 0..<worlds)
+    func `while PostgreSQL freezes or is killed calls are answered, and every loop continues`(
+        _ world: Int
+    ) async throws {
+        let tcpPort = world.isMultiple(of: 2) ? nil : Int.random(in: 15_000...30_000)
+        let place = "freezes, world \(world) over \(tcpPort == nil ? "the socket" : "TCP")"
+        print("\(place): \(Self.freezes / Self.worlds), GRANDSTAND_FREEZES_SEED=\(Self.seed)")
+        try await FreezeWorld.with(tcpPort: tcpPort) { place in
+            var random = SplitMix(seed: Self.seed &+ UInt64(world))
+            var tally: [FreezeWorld.Fault: Int] = [:]
+            for round in 1...max(1, Self.freezes / Self.worlds) {
+                // Even a short run has a freeze, but no long freeze. A long run reaches every step.
+                let drawn = FreezeWorld.Fault.any(&random)
+                let fault = round == 1 ? .freeze : Self.freezes < 20 && drawn == .longFreeze ? .kill : drawn
+                let steps = FreezeStep.all
+                let turn = random.next(below: 4) > 0
+                let step = turn ? steps[(round * Self.worlds + world + random.next(below: 3)) % steps.count] : nil
+                let milliseconds =
+                    switch fault {
+                    case .blink: 500 + random.next(below: 3_000)
+                    case .longFreeze: 33_000 + random.next(below: 5_000)
+                    default: 5_000 + random.next(below: 5_000)
+                    }
+                tally[fault, default: 0] += 1
+                try await place.round(round, fault, at: step, for: .milliseconds(milliseconds))
+            }
+            try await place.expectNoDoubles()
+            print("freezes, world \(world): \(Drill.text(tally)); \(place.report)")
+        }
+    }
+}
+
+/// The point in a loop's work at which PostgreSQL is stopped: a statement on a table, or the commit of a transaction
+/// that changed the table.
+struct FreezeStep: Hashable, CustomStringConvertible {
+    let table: String
+    let isCommit: Bool
+
+    var description: String { isCommit ? "\(table) at commit" : table }
+
+    /// Two steps for every table that a loop writes to: the statement and the commit. Loops write, for example, claims,
+    /// verdicts, leases, the alignment of channels with events, and journals.
+    static let all: [FreezeStep] =
+        [
+            "channels", "events", "audiences", "deliveries", "broadcasts", "app_environments", "unmanaged_channels",
+            "reconciliations", "webhook_messages",
+            "start_runs", "starts", "lookup_journal", "api_keys", "audit_log", "installations",
+            "activities",
+        ].flatMap { [FreezeStep(table: $0, isCommit: false), FreezeStep(table: $0, isCommit: true)] }
+
+    /// The key of the advisory lock that a transaction takes, in shared mode, at this step.
+    private var key: Int { 7_000 + 2 * (Self.all.firstIndex(of: self) ?? 0) }
+
+    /// Creates the triggers that make transactions wait at a step.
+    static func install(on pool: PostgresPool) async throws {
+        // Each script is a transaction of its own. A transaction that locks two tables could deadlock with the server,
+        // which may lock them in the opposite order.
+        var scripts = [
+            """
+            create function step() returns trigger language plpgsql as
+            $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::bigint); return null; end $$
+            """
+        ]
+        for step in all {
+            scripts.append(
+                step.isCommit
+                    ? """
+                    create constraint trigger step_commit after insert or update or delete on \(step.table)
+                        deferrable initially deferred for each row execute function step(\(step.key))
+                    """
+                    : """
+                    create trigger step before insert or update or delete on \(step.table)
+                        for each statement execute function step(\(step.key))
+                    """)
+        }
+        for script in scripts { try await pool.withConnection { try await $0.script(script) } }
+    }
+
+    /// Lets no transaction pass the step until the session of `connection` ends or `open` is called with `connection`.
+    func close(on connection: PostgresConnection) async throws {
+        try await connection.query("select pg_advisory_lock(\(key))")
+    }
+
+    func open(on connection: PostgresConnection) async throws {
+        try await connection.query("select pg_advisory_unlock(\(key))")
+    }
+
+    /// Whether a transaction waits at the step.
+    func isReached(on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(
+            """
+            select from pg_locks where locktype = 'advisory' and not granted and classid = 0 and objid = \(key)::oid
+            """
+        ).isEmpty
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandCommand
@@ -126,5 +127,115 @@ struct CSVTests {
         ] as [(String, String?)])
     func `a template is filled in, or refused if it is invalid`(text: String, filled: String?) {
         #expect(Template(text)?.filled { ["a": "1", "b": "2"][$0] } == filled)
+    }
+}
+
+extension CalendarReading {
+    static func ics(timeZone: String? = nil) -> CalendarReading {
+        CalendarReading(format: .ics, timeZone: timeZone.flatMap(TimeZone.named))
+    }
+
+    static func csv(
+        _ columns: [String: String] = [:], isDayMonthYear: Bool = false, timeZone: String? = nil
+    ) -> CalendarReading {
+        CalendarReading(
+            format: .csv, columns: columns, isDayMonthYear: isDayMonthYear, timeZone: timeZone.flatMap(TimeZone.named))
+    }
+
+    func read(_ text: String) throws(CalendarFault) -> (entries: [CalendarEntry], faults: [CalendarFault]) {
+        try read(Array(text.utf8))
+    }
+
+    /// The columns of `Season.csv`.
+    static let season = csv(
+        [
+            "uid": "id", "startsAt": "{date} {time}", "timeZone": "zone", "status": "state", "home": "Team 1",
+            "away": "Team 2", "summary": "{home} – {away}",
+        ])
+}
+
+/// A calendar with one event that has these lines.
+func event(_ lines: String..., before: [String] = []) -> String {
+    (["BEGIN:VCALENDAR"] + before + ["BEGIN:VEVENT", "UID:1"] + lines + ["END:VEVENT", "END:VCALENDAR", ""])
+        .joined(separator: "\r\n")
+}
+
+/// Local times.
+struct ZoneTests {
+    @Test func `a time that a clock skips or shows twice is one instant`() throws {
+        let zone = try #require(TimeZone.named("Europe/Vienna"))
+        // 2026-03-29T02:30 is skipped. It counts as half an hour after the change, which is at 01:00Z.
+        #expect(zone.instant(local: 1_774_751_400) == 1_774_746_000 + 1_800)
+        // 2026-10-25T02:30 occurs twice. The first is 00:30Z.
+        #expect(zone.instant(local: 1_792_895_400) == 1_792_888_200)
+    }
+
+    @Test(arguments: ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime", "W. Europe Standard Time"])
+    func `names that are not time zones are refused`(name: String) { #expect(TimeZone.named(name) == nil) }
+
+    /// How many times as long reading a file takes as reading another one.
+    private static func ratio(_ file: [UInt8], to plain: [UInt8], _ reading: CalendarReading) throws -> Double {
+        let times: [Duration] = try [file, plain].map { bytes in
+            try (0..<3).map { _ in try processorTime { _ = try reading.read(bytes) } }.min() ?? .zero
+        }
+        return times[0] / times[1]
+    }
+
+    @Test(arguments: [CalendarReading.Format.ics, .csv])
+    func `5,000 entries are read in a time that grows with their number`(format: CalendarReading.Format) throws {
+        let fixtures = (0..<14).flatMap { Season(league: "l\($0)").fixtures }
+        func file(_ count: Int) -> [UInt8] {
+            var season = Season()
+            season.fixtures = Array(fixtures.prefix(count))
+            return format == .ics ? season.ics() : season.csv()
+        }
+        let reading = format == .ics ? CalendarReading.ics() : .season
+        #expect(try reading.read(file(5_000)).entries.count == 5_000)
+        #expect(try Self.ratio(file(5_000), to: file(500), reading) < 40)
+    }
+}
+
+/// Damaged files of a season. `CalendarPlanTests` read whole ones.
+struct SeasonTests {
+    @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
+    func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        var season = Season()
+        season.fixtures = Array(season.fixtures.prefix(12))
+        let whole = format == .ics ? season.ics() : season.csv()
+        let reading = format == .ics ? CalendarReading.ics() : .season
+        for _ in 0..<150 {
+            let bytes = Self.broken(whole, &random)
+            let lines = bytes.count { $0 == 0x0A || $0 == 0x0D } + 1
+            do throws(CalendarFault) {
+                let file = try reading.read(bytes)
+                #expect(file.entries.count + file.faults.count <= lines)
+                #expect(file.faults.allSatisfy { (1...lines).contains($0.line ?? 0) && $0.detail.utf8.count < 4_000 })
+                #expect(file.entries.allSatisfy { (1...lines).contains($0.line) && !$0.uid.isEmpty })
+            } catch {
+                #expect((1...lines).contains(error.line ?? 0))
+                #expect(error.detail.utf8.count < 4_000)
+            }
+        }
+    }
+
+    /// The file with some bytes changed, removed, doubled or moved.
+    private static func broken(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
+        var bytes = bytes
+        let marks = Array("\";:,{}\\=\r\n \t/TZ0919-+.".utf8) + [0x00, 0xC3, 0xFF, 0xEF]
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            guard !bytes.isEmpty else { return bytes }
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            let length = min(Int.random(in: 1...80, using: &random), bytes.count - place)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: bytes[place] = marks.randomElement(using: &random) ?? 0
+            case 1: bytes.insert(marks.randomElement(using: &random) ?? 0, at: place)
+            case 2: bytes.removeSubrange(place..<(place + length))
+            case 3: bytes.insert(contentsOf: bytes[place..<(place + length)], at: place)
+            case 4: bytes[place] = UInt8.random(in: 0...255, using: &random)
+            default: bytes.removeSubrange(place...)
+            }
+        }
+        return bytes
     }
 }

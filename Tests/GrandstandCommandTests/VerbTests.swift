@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandServer
+internal import JSON
 internal import Testing
 
 @testable internal import GrandstandCommand
@@ -51,5 +53,13 @@ struct VerbTests {
         } catch {
             return (GrandstandTool.fullMessage(for: error), GrandstandTool.exitCode(for: error))
         }
+    }
+}
+
+/// What the command line prints of other people's texts.
+struct AnswerTableTests {
+    @Test func `control characters in an answer are escaped`() throws {
+        let answer = try JSONValue(parsing: Array(#"{"items": [{"name": "a\u001b[2J\nb"}]}"#.utf8))
+        #expect(AnswerTable(answer, columns: ["name"]).text == "name\n" + #"a\u001b[2J\u000ab"#)
     }
 }

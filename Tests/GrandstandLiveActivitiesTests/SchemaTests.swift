@@ -254,7 +254,7 @@ private enum Contents {
             }
             let required = Set(schema["required"]?.elements?.compactMap(\.string) ?? [])
             let members = properties.filter { required.contains($0.name) || Bool.random(using: &random) }.map {
-                "\(JSONText.quoted($0.name)):\(some($0.value, in: document, depth + 1, &random))"
+                "\($0.name.quotedJSON):\(some($0.value, in: document, depth + 1, &random))"
             }
             return "{\(members.joined(separator: ","))}"
         default: return (others + numbers + texts).randomElement(using: &random) ?? "null"
@@ -299,7 +299,7 @@ private enum Contents {
                 let inner = written(member.value, &places, &random)
                 // Sometimes a member is removed or renamed.
                 let dice = Int.random(in: 0..<60, using: &random)
-                return dice == 0 ? nil : "\(JSONText.quoted(dice == 1 ? member.name + "x" : member.name)):\(inner)"
+                return dice == 0 ? nil : "\((dice == 1 ? member.name + "x" : member.name).quotedJSON):\(inner)"
             }
             return "{\(parts.joined(separator: ","))}"
         default: return String(decoding: value.source, as: UTF8.self)

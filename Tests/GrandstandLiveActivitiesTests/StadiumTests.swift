@@ -30,6 +30,6 @@ struct StadiumTests {
             "Put this into \(file.path): \(schema)")
         let type = try ContentType(
             try #require(BundleID(rawValue: "com.example.Stadium")), "MatchAttributes", parsing: declaration)
-        #expect(type.rules.rings.count == 2)
+        #expect(type.rules.rings?.count == 2)
     }
 }

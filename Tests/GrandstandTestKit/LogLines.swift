@@ -24,3 +24,12 @@ package final class LogLines: Sendable {
         func log(event: LogEvent) { lines.lines.withLock { $0.append("\(event.level) \(event.message)") } }
     }
 }
+
+/// Loggers for tests. They log only warnings and errors, so that the output of a test run stays readable.
+package enum TestLog {
+    package static func logger(_ label: String) -> Logger {
+        var logger = Logger(label: "test.\(label)")
+        logger.logLevel = .warning
+        return logger
+    }
+}

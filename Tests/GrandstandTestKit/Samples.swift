@@ -2,6 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 package import GrandstandContract
+package import GrandstandServer
 
 // Values with defaults, for tests that need only some of their members.
 
@@ -73,12 +74,12 @@ extension EventSpecification {
     package static func sample(
         _ key: String = "match-1", kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience]? = nil,
-        metadata: String? = nil, defaults: Contract.EventDefaults = Contract.EventDefaults()
+        defaults: Contract.EventDefaults? = nil
     ) throws -> EventSpecification {
-        EventSpecification(
-            key: try .sample(key), name: "Argentina – France", kind: kind, startsAt: startsAt, endsAt: endsAt,
-            channelsOpenAt: channelsOpenAt, channelsOpenBefore: channelsOpenBefore,
-            audiences: try audiences ?? [.sample()], metadata: metadata.map { Array($0.utf8) }, defaults: defaults)
+        let draft = Contract.EventDraft(
+            name: "Argentina – France", kind: kind, startsAt: startsAt, endsAt: endsAt,
+            channelsOpenAt: channelsOpenAt, channelsOpenBefore: channelsOpenBefore, audiences: [], defaults: defaults)
+        return EventSpecification(key: try .sample(key), draft, audiences: try audiences ?? [.sample()])
     }
 }
 
@@ -119,4 +120,37 @@ extension APNsRefusal {
     package static let channelGone = APNsRefusal(status: 400, reason: .channelNotRegistered)
     /// A refusal that a repetition cannot change.
     package static let badRequest = APNsRefusal(status: 400, reason: .badPriority)
+}
+
+// Calls for tests that do not check the audit log or the apps of API keys: the server is the actor and may access
+// everything.
+
+extension AppStore {
+    @discardableResult
+    package func put(
+        _ app: AppSample, by actor: AuditActor = .server, if condition: WriteCondition = .none
+    ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
+        try await put(app.bundleID, app.draft, by: actor, if: condition, now: app.date)
+    }
+
+    package func apps(_ page: PageRequest) async throws -> Contract.AppPage { try await apps(page, within: .all) }
+
+    package func delete(_ bundleID: BundleID) async throws { try await delete(bundleID, by: .server, now: Date()) }
+}
+
+extension KeyStore {
+    package func create(
+        name: String, scopes: Set<Contract.Scope>, bundleID: BundleID?, by actor: AuditActor = .commandLine
+    ) async throws -> (key: APIKey, secret: String) {
+        let issued = try await create(
+            Contract.KeyDraft(name: name, scopes: Array(scopes), bundleId: bundleID?.rawValue), by: actor)
+        let key = APIKey(
+            id: UUID(uuidString: issued.id) ?? UUID(), name: name, scopes: scopes,
+            reach: AppReach(of: bundleID.map { [$0] }))
+        return (key, issued.secret ?? "")
+    }
+
+    package func keys() async throws -> [Contract.Key] {
+        try await keys(within: .all, PageRequest(limit: 200)).items
+    }
 }

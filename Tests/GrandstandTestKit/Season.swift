@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A season like those of real leagues: every two clubs meet twice, on match days a week apart, in two time zones,
 /// across both clock changes.
 package struct Season: Sendable {
@@ -65,28 +67,17 @@ package struct Season: Sendable {
 
     /// Days since 1970 as `YYYYMMDD`.
     private static func date(_ day: Int, separator: String = "") -> String {
-        let shifted = day + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let parts = [
-            yearOfEra + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
-            dayOfYear - (153 * month + 2) / 5 + 1,
-        ]
-        return parts.map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: separator)
+        let day = CivilDay(day)
+        return [day.year, day.month, day.day].map(two).joined(separator: separator)
     }
 
     private static func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
 }
 
 extension Season {
-    /// The season as iCalendar, with definitions of its time zones, and with lines folded after 73 bytes.
+    /// The season as iCalendar, with lines folded after 73 bytes.
     package func ics() -> [UInt8] {
         var lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//Fixtures//EN"]
-        lines += Self.definition("Europe/London", standard: "+0000", summer: "+0100", hour: "01")
-        lines += Self.definition("Europe/Vienna", standard: "+0100", summer: "+0200", hour: "02")
         for fixture in fixtures {
             let zone = fixture.zone == "Europe/London" ? fixture.zone : "\"\(fixture.zone)\""
             let time = "\(Self.date(fixture.day))T\(Self.two(fixture.minute / 60))\(Self.two(fixture.minute % 60))00"
@@ -128,17 +119,6 @@ extension Season {
             lines.append(fields.map(quoted).joined(separator: ","))
         }
         return Array((lines.joined(separator: "\n") + "\n").utf8)
-    }
-
-    private static func definition(_ name: String, standard: String, summer: String, hour: String) -> [String] {
-        let autumn = hour == "01" ? "02" : "03"
-        return [
-            "BEGIN:VTIMEZONE", "TZID:\(name)", "BEGIN:STANDARD", "DTSTART:16010101T\(autumn)0000",
-            "TZOFFSETFROM:\(summer)", "TZOFFSETTO:\(standard)", "RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10",
-            "END:STANDARD", "BEGIN:DAYLIGHT", "DTSTART:16010101T\(hour)0000", "TZOFFSETFROM:\(standard)",
-            "TZOFFSETTO:\(summer)", "RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=3", "END:DAYLIGHT",
-            "END:VTIMEZONE",
-        ]
     }
 
     private static func escaped(_ text: String) -> String {

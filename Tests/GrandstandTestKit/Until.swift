@@ -1,3 +1,6 @@
+package import FoundationEssentials
+internal import Synchronization
+
 /// An awaited condition did not become true in time.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let what: String
@@ -53,5 +56,41 @@ package func concurrently<Value: Sendable>(
     try await withThrowingTaskGroup(of: Value.self) { group in
         for number in 0..<count { group.addTask { try await body(number) } }
         return try await group.reduce(into: []) { $0.append($1) }
+    }
+}
+
+/// SplitMix64: the same seed gives the same numbers on every machine.
+package struct SplitMix: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+
+    package mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}
+
+/// A clock that moves only when the test says so.
+package final class ManualClock: Sendable {
+    private let date: Mutex<Date>
+
+    /// - Parameter date: use a whole number of microseconds, which the database stores exactly.
+    package init(_ date: Date = Date(timeIntervalSince1970: 1_700_000_000)) { self.date = Mutex(date) }
+
+    package var now: Date { date.withLock { $0 } }
+
+    /// Moves the clock on by `seconds` and returns the new time.
+    @discardableResult
+    package func advance(by seconds: Double) -> Date {
+        date.withLock { date in
+            date = date.addingTimeInterval(seconds)
+            return date
+        }
     }
 }

@@ -18,10 +18,11 @@ struct DeclarationWarningsTests {
         EventTimes(startsAt: startsAt.map(at), endsAt: endsAt.map(at))
     }
 
+    /// The declaration of an event whose times were `before`.
     private static func declared(
-        _ startsAt: Double?, _ endsAt: Double? = nil, start: Contract.Start? = nil
+        _ before: EventTimes?, _ startsAt: Double?, _ endsAt: Double? = nil, start: Contract.Start? = nil
     ) -> DeclarationWarnings {
-        DeclarationWarnings(times(startsAt, endsAt), start: start, now: now)
+        DeclarationWarnings(from: before, to: times(startsAt, endsAt), start: start, now: now)
     }
 
     @Test func `an event is postponed when its start moves later, into the future`() {
@@ -29,31 +30,31 @@ struct DeclarationWarningsTests {
             (-60.0 as Double?, 60.0 as Double?, true), (60, 120, true), (nil, 60, true), (120, 60, false),
             (60, 60, false), (-60, -30, false), (-60, nil, false), (60, 0, false),
         ] {
-            #expect(Self.declared(after).isPostponed(from: Self.times(before)) == isPostponed, "\(before ?? 0)")
+            #expect(Self.declared(Self.times(before), after).isPostponed == isPostponed, "\(before ?? 0)")
         }
     }
 
     @Test func `one warning says that messages with a fixed time keep it when the event moves`() {
         let own = [Scheduled(sendAt: Self.at(60)), Scheduled(sendAt: Self.at(90))]
-        let told = Self.declared(7_200)
-        #expect(told.moving(own, from: Self.times(7_200)).isEmpty)
-        #expect(told.moving([], from: Self.times(3_600)).isEmpty)
-        let warnings = told.moving(own, from: Self.times(3_600))
+        let told = Self.declared(Self.times(3_600), 7_200)
+        #expect(Self.declared(Self.times(7_200), 7_200).moving(own).isEmpty)
+        #expect(told.moving([]).isEmpty)
+        let warnings = told.moving(own)
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains(": 2, the first at 2026-11-21T22:27:40.000Z.") == true)
-        #expect(Self.declared(nil).moving(own, from: Self.times(3_600)).count == 1)
+        #expect(Self.declared(Self.times(3_600), nil).moving(own).count == 1)
     }
 
     @Test func `messages relative to the start move without a warning, unless they become late or past`() {
         let relative = [Scheduled(sendAt: Self.at(3_000), afterStart: -600)]
-        #expect(Self.declared(7_200, 9_000).moving(relative, from: Self.times(3_600, 9_000)).isEmpty)
+        #expect(Self.declared(Self.times(3_600, 9_000), 7_200, 9_000).moving(relative).isEmpty)
         // The third warning uses the event's new start. The message is sent 600 s after this start, which is later than
         // `endsAt`.
         let after = [Scheduled(sendAt: Self.at(3_000), afterStart: 600)]
         for (warnings, words, time) in [
-            (Self.declared(300).moving(relative, from: Self.times(3_600)), "sent at once", -300.0),
-            (Self.declared(nil).moving(relative, from: Self.times(3_600)), "wait until it is set", 3_000),
-            (Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500)), "after endsAt", 7_800),
+            (Self.declared(Self.times(3_600), 300).moving(relative), "sent at once", -300.0),
+            (Self.declared(Self.times(3_600), nil).moving(relative), "wait until it is set", 3_000),
+            (Self.declared(Self.times(2_400, 7_500), 7_200, 7_500).moving(after), "after endsAt", 7_800),
         ] {
             #expect(warnings.count == 1)
             #expect(warnings.first?.contains(words) == true)
@@ -79,21 +80,19 @@ struct DeclarationWarningsTests {
     }
 
     @Test(arguments: [7_200.0, nil]) func `a start with its own time warns when its event moves`(after: Double?) {
-        let start = Self.start(at: Self.at(60))
-        let told = Self.declared(after, start: start)
-        #expect(told.keeping(startAt: Self.at(60), from: Self.times(3_600)).count == 1)
-        #expect(told.keeping(startAt: Self.at(30), from: Self.times(3_600)).isEmpty)
-        #expect(told.keeping(startAt: Self.at(60), from: Self.times(after)).isEmpty)
+        func warnings(_ startAt: Double, from before: Double?) -> [String] {
+            let told = Self.declared(Self.times(before), after, start: Self.start(at: Self.at(60)))
+            return told.keeping(startAt: Self.at(startAt))
+        }
+        #expect(warnings(60, from: 3_600).count == 1)
+        #expect(warnings(30, from: 3_600).isEmpty && warnings(60, from: after).isEmpty)
     }
 
     @Test func `a start whose content is stale from the beginning gives a warning`() {
         func warnings(_ staleDate: Double?, at time: Double? = nil) -> [String] {
-            Self.declared(
-                3_600,
-                start: Self.start(at: time.map(Self.at), staleDate: staleDate.map(Self.at))
-            ).start
+            Self.declared(nil, 3_600, start: Self.start(at: time.map(Self.at), staleDate: staleDate.map(Self.at))).start
         }
-        #expect(Self.declared(3_600).start.isEmpty)
+        #expect(Self.declared(nil, 3_600).start.isEmpty)
         #expect(warnings(nil).isEmpty)
         #expect(warnings(3_601).isEmpty)
         #expect(warnings(3_600).count == 1)

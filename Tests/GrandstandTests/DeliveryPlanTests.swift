@@ -87,7 +87,7 @@ struct DeliveryPlanTests {
         let around = BroadcastPayload(event: .update, contentState: []).body(timestamp: epoch).count
         #expect(try warnings(APNsLimits.broadcastPayload - around) == 1)
         let problem = #expect(throws: Problem.self) { try warnings(APNsLimits.broadcastPayload - around + 1) }
-        #expect(problem?.kind == .payloadTooLarge && problem?.members.first == .size(5_121))
+        #expect(problem?.kind == .payloadTooLarge && problem?.size == 5_121)
     }
 
     @Test func `a content that fits only without unicode escapes is sent without them, with a warning`() throws {
@@ -138,6 +138,10 @@ struct DeliveryPlanTests {
 }
 
 extension DeliveryPlan {
+    init(_ request: BroadcastRequest, audiences: [Audience], now: Date) throws(Problem) {
+        try self.init(request, to: audiences.map { Item($0) }, now: now)
+    }
+
     /// The messages of some broadcast.
     var messages: [LaneMessage] { items.map { message(of: UUID(), to: $0) } }
 }

@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import JSON
 internal import Testing
 
-/// An event's defaults for messages without their own values, and the time when its channels open.
+/// An event's defaults for messages without their own values.
 struct EventDefaultsTests {
     private let now = Date(timeIntervalSince1970: 1_000.75)
     private let defaults = Contract.EventDefaults(
@@ -40,20 +40,5 @@ struct EventDefaultsTests {
         var timed = request(.update)
         timed.expiresIn = 10
         #expect(timed.filled(by: defaults, at: now).expiresIn == 10)
-    }
-
-    @Test func `channels open at a fixed time, or at a time before the start that depends on it`() throws {
-        let key = try #require(EventKey(rawValue: "derby"))
-        var event = EventSpecification(key: key, name: "Derby", audiences: [])
-        #expect(event.opensAt == nil)
-        event.channelsOpenAt = now
-        #expect(event.opensAt == now)
-        event = EventSpecification(key: key, name: "Derby", startsAt: now, channelsOpenBefore: 100, audiences: [])
-        #expect(event.opensAt == now.addingTimeInterval(-100))
-        event.startsAt = now.addingTimeInterval(3_600)
-        #expect(event.opensAt == now.addingTimeInterval(3_500))
-        #expect(event.reaches(beyond: now))
-        event.startsAt = nil
-        #expect(event.opensAt == EventSpecification.undated)
     }
 }

@@ -37,7 +37,7 @@ struct NameTests {
             ["", "a b", "a\nb", "ä", "a\"b", "<x>", long(129)]
         ),
         (
-            "a token", { DeviceToken(hex: $0) != nil }, ["00aF", long(1_024)],
+            "a token", { TextRule.deviceToken.accepts($0) }, ["00aF", long(1_024)],
             ["", "8", "80a", "80 ab", "0x80", "zz", "80é", long(1_026)]
         ),
         (

@@ -33,7 +33,7 @@ struct RateLimitTests {
         var limit = RateLimit(policy, at: start)
         let remaining = [1_000, 0, 0].map { limit.take(policy, at: start + $0).remaining }
         #expect(remaining == [3, 2, 1])
-        let isFull = [0, 5].map { limit.isFull(policy, at: start + $0) }
-        #expect(isFull == [false, true])
+        let asked = [0, 0, 5].map { limit.take(policy, at: start + $0, 0).remaining }
+        #expect(asked == [1, 1, 4])
     }
 }

@@ -22,12 +22,6 @@ struct StateTests {
         #expect(state(before, before, nil, before) == .cancelled)
     }
 
-    @Test func `an audience without a channel waits until its channels open, then it is pending`() {
-        #expect(Contract.AudienceChannel(nil, channelsOpenAt: after, now: now).state == .waiting)
-        #expect(Contract.AudienceChannel(nil, channelsOpenAt: before, now: now).state == .pending)
-        #expect(Contract.AudienceChannel(nil, channelsOpenAt: nil, now: now).state == .pending)
-    }
-
     @Test func `a broadcast is done when every delivery is settled, and cancelled if nothing was or will be sent`() {
         func state(_ deliveries: [Contract.DeliveryState], isCancelled: Bool = false) -> Contract.BroadcastState {
             Contract.BroadcastState(isScheduled: false, isCancelled: isCancelled, deliveries: deliveries)

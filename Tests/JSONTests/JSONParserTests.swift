@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import JSON
 internal import Testing
 
@@ -89,5 +90,55 @@ struct JSONParserTests {
         #expect("a\"\\/\n\r\t\u{0}\u{1F}\u{7F}é😀".quotedJSON == #""a\"\\/\n\r\t\u0000\u001f"# + "\u{7F}é😀\"")
         let text = String((0..<0x100).map { Character(Unicode.Scalar($0)!) })
         #expect(try parse(Array(text.quotedJSON.utf8)).string.map { Array($0.utf8) } == Array(text.utf8))
+    }
+}
+
+struct JSONValueTests {
+    private static func integer(_ text: String) throws -> Int? {
+        var parser = JSONParser(Array(text.utf8))
+        return try parser.parse().integer
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("-0", 0), ("0.0", 0), ("0e-99999999999", 0), ("0e99999999999999999999", 0), ("-0.00E+7", 0),
+            ("5.0", 5), ("-5e0", -5), ("50e-1", 5), ("0.5e1", 5), ("1200.00e-2", 12),
+            ("1e18", 1_000_000_000_000_000_000),
+            ("9007199254740993.0", 9_007_199_254_740_993), ("9223372036854775807.0", .max),
+            ("-9223372036854775.808e3", .min),
+        ])
+    func `a whole number is read exactly, however it is written`(text: String, number: Int) throws {
+        #expect(try Self.integer(text) == number)
+    }
+
+    @Test(
+        arguments: [
+            "0.5", "5e-1", "1e-400", "1e-99999999999", "-1e-99999999999999999999", "1.00000000000000000001",
+            "9223372036854775808.0", "1e19", "1e400", "1e9223372036854775807", "0.01e-9223372036854775808",
+        ])
+    func `a number that is not whole, or too large, is no integer`(text: String) throws {
+        #expect(try Self.integer(text) == nil)
+    }
+}
+
+/// Times as text.
+struct RFC3339Tests {
+    @Test func `a time is written like Foundation's style does`() {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        // Times in more than 5,000 years, so that all rules of leap years occur. Their milliseconds are not binary
+        // fractions.
+        for day in stride(from: 0, to: 2_000_000, by: 97) {
+            let date = Date(timeIntervalSince1970: Double(day) * 86_417 + Double(day % 1_000) / 1_000)
+            #expect(RFC3339.text(date) == date.addingTimeInterval(0.000_000_5).formatted(style))
+        }
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000Z"), (-0.001, "1969-12-31T23:59:59.999Z"), (0.999_9, "1970-01-01T00:00:00.999Z"),
+        (951_782_399.52, "2000-02-28T23:59:59.520Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
+        (4_102_444_799.999, "2099-12-31T23:59:59.999Z"), (253_402_300_799, "9999-12-31T23:59:59.000Z"),
+    ])
+    func `milliseconds are cut off`(_ seconds: Double, _ text: String) {
+        #expect(RFC3339.text(Date(timeIntervalSince1970: seconds)) == text)
     }
 }

@@ -46,20 +46,6 @@ struct PoolTests {
         }
     }
 
-    @Test func `COPY is refused at once and only costs its connection`() async throws {
-        try await TestCluster.with(1) { (pool) async throws in
-            for query in ["copy (select 1) to stdout", "copy pg_class from stdin"] {
-                await #expect {
-                    try await pool.query(PostgresQuery(unsafeSQL: query))
-                } throws: { ($0 as? PostgresError)?.kind != nil }
-            }
-            #expect(
-                await kind { try await pool.withConnection { try await $0.script("copy (select 1) to stdout") } }
-                    == .misuse)
-            #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
-        }
-    }
-
     @Test func `a cancelled transaction is rolled back, and its connection is used again`() async throws {
         try await TestCluster.with(1) { pool in
             try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }

@@ -16,11 +16,4 @@ struct QueryTests {
         #expect(query.sql == "select where a = $1 and (b = $2 or c = $3) and d = $4")
         #expect(query.bindings == [1, 2, 3, 4].map { PostgresBinding($0) })
     }
-
-    @Test func `nil is NULL of its type`() {
-        let nothing: String? = nil
-        let query: PostgresQuery = "select \(nothing)"
-        #expect(query.bindings == [PostgresBinding(nullOf: String.self)])
-        #expect(query.bindings[0].bytes == nil)
-    }
 }

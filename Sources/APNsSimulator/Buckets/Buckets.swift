@@ -66,3 +66,248 @@ struct Buckets: Sendable {
         for (index, key) in taking { all[index].take(key) }
     }
 }
+
+/// A rate limit that APNs does not publish: how many sends APNs accepts for each app, channel, connection or device
+/// token. Further sends get 429 `TooManyRequests`. This is also its JSON in the control API (docs/simulator.md).
+struct Bucket: Sendable, Codable {
+    /// The kind of key. A bucket has a separate level for each key.
+    enum Scope: String, ControlWord {
+        /// An app in an environment.
+        case app
+        /// A channel; only for broadcasts.
+        case channel
+        /// An HTTP/2 connection.
+        case connection
+        /// A device token; only for device pushes.
+        case device
+
+        func serves(_ operation: Route.Operation) -> Bool {
+            switch self {
+            case .app, .connection: operation == .broadcast || operation == .device
+            case .channel: operation == .broadcast
+            case .device: operation == .device
+            }
+        }
+    }
+
+    /// The app, channel, connection and device token of a send, or those of one level.
+    struct Key: Hashable, Sendable, Encodable {
+        private(set) var bundleID: String?
+        private(set) var environment: APNsEnvironment?
+        private(set) var channelID: String?
+        private(set) var connection: Int?
+        private(set) var deviceToken: String?
+        /// Only in an answer.
+        fileprivate(set) var counts: Counts?
+
+        private enum CodingKeys: String, CodingKey {
+            case bundleID = "bundleId"
+            case environment
+            case channelID = "channelId"
+            case connection, deviceToken, counts
+        }
+
+        init(_ app: SimulatorState.AppKey, channel: String? = nil, device: String? = nil, connection: Int) {
+            bundleID = app.name
+            environment = app.environment
+            channelID = channel
+            deviceToken = device
+            self.connection = connection
+        }
+
+        /// The key of a connection's level.
+        init(connection: Int) { self.connection = connection }
+
+        /// The key of the level from which a send takes.
+        fileprivate func level(_ scope: Scope) -> Key {
+            var key = scope == .connection ? Key(connection: connection ?? 0) : self
+            if scope == .app || scope == .connection { (key.channelID, key.deviceToken) = (nil, nil) }
+            if scope != .connection { key.connection = nil }
+            return key
+        }
+    }
+
+    /// Counts of requests: for one key since its first request, or for all keys together since the bucket was added.
+    struct Counts: Sendable, Hashable, Encodable {
+        /// The requests that this bucket let through.
+        var taken = 0
+        /// The number of requests that were refused because this bucket was empty.
+        var refused = 0
+        /// The most requests that this bucket could have let through: its burst, plus its rate times the seconds from
+        /// the key's first request to the last time the level was raised. Never less than `taken`.
+        var allowed = 0.0
+    }
+
+    /// The level of one key.
+    private struct Level: Sendable, Hashable {
+        /// The requests that can be accepted at once.
+        var level: Double
+        var filledAt: Double
+        var counts: Counts
+    }
+
+    /// A name for people; unique among the buckets of a simulator.
+    var name: String
+    /// `broadcast` or `device`. Each has separate buckets.
+    let operation: Route.Operation
+    let scope: Scope
+    /// How many requests a level gains per second.
+    var rate: Double
+    /// The requests in a full bucket.
+    var burst: Double
+    /// Whether a refusal has `Retry-After` with the seconds until there is room again.
+    var saysRetryAfter: Bool
+    /// `nil`: both environments.
+    let environment: APNsEnvironment?
+    /// The bundle ID, compared without regard to case; `nil`: every app.
+    let bundleID: String?
+    /// Seconds since 1970.
+    var since = 0.0
+    /// The sum of all keys' counts, dropped keys included.
+    private(set) var counts = Counts()
+    /// Filled by `listing`.
+    private var keys: [Key]?
+    private var keysSeen: Int?
+
+    private var levels: [Key: Level] = [:]
+    /// With this many keys, the keys with a full bucket are dropped, because a full bucket is the same as a new one.
+    private var crowded = 20_000
+
+    private enum CodingKeys: String, CodingKey {
+        case name, operation
+        case scope = "by"
+        case rate, burst
+        case saysRetryAfter = "retryAfter"
+        case environment
+        case bundleID = "bundleId"
+        case since, counts, keys, keysSeen
+    }
+
+    /// What a person may write. The other members are only in answers.
+    private enum Writable: String, CodingKey {
+        case name, operation, by, rate, burst, retryAfter, environment, bundleId
+    }
+
+    init(from decoder: any Decoder) throws {
+        let from = try decoder.container(keyedBy: Writable.self)
+        name = try from.decodeIfPresent(String.self, forKey: .name) ?? ""
+        operation = try from.decodeIfPresent(Route.Operation.self, forKey: .operation) ?? .broadcast
+        scope = try from.decode(Scope.self, forKey: .by)
+        guard scope.serves(operation) else {
+            throw from.fault(.by, "\(scope.rawValue) cannot be used with the operation \(operation.rawValue)")
+        }
+        guard let rate = try from.number(.rate, in: Self.rates) else { throw from.fault(.rate, "missing") }
+        self.rate = rate
+        burst = try from.number(.burst, in: Self.bursts) ?? max(1, rate)
+        saysRetryAfter = try from.decodeIfPresent(Bool.self, forKey: .retryAfter) ?? false
+        environment = try from.decodeIfPresent(APNsEnvironment.self, forKey: .environment)
+        bundleID = try from.decodeIfPresent(String.self, forKey: .bundleId)
+    }
+
+    private static let rates = 0.0...1_000_000
+    private static let bursts = 1.0...1_000_000
+
+    /// What may be changed at any time.
+    struct Change: Decodable {
+        fileprivate var rate: Double?
+        fileprivate var burst: Double?
+        fileprivate var retryAfter: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case rate, burst, retryAfter
+        }
+
+        init(from decoder: any Decoder) throws {
+            let from = try decoder.container(keyedBy: CodingKeys.self)
+            rate = try from.number(.rate, in: rates)
+            burst = try from.number(.burst, in: bursts)
+            retryAfter = try from.decodeIfPresent(Bool.self, forKey: .retryAfter)
+        }
+    }
+
+    mutating func apply(_ change: Change) {
+        rate = change.rate ?? rate
+        burst = change.burst ?? burst
+        saysRetryAfter = change.retryAfter ?? saysRetryAfter
+    }
+
+    /// The bucket with the counts of its keys, sorted by the number of refusals.
+    ///
+    /// - Parameter limit: the most apps, channels, connections or device tokens that are included.
+    func listing(_ limit: Int) -> Self {
+        let sorted = levels.sorted { left, right in
+            let (one, other) = (left.value.counts, right.value.counts)
+            return (one.refused, one.taken) > (other.refused, other.taken)
+        }
+        var bucket = self
+        bucket.keysSeen = levels.count
+        bucket.keys = sorted.prefix(limit).map { key, level in
+            var key = key
+            key.counts = level.counts
+            return key
+        }
+        return bucket
+    }
+
+    /// - Returns: the key of the level for a send; `nil` if this bucket does not apply to it.
+    func key(_ operation: Route.Operation, _ send: Key) -> Key? {
+        guard operation == self.operation, environment.map({ $0 == send.environment }) ?? true,
+            bundleID.map({ $0.lowercased() == send.bundleID }) ?? true
+        else { return nil }
+        return send.level(scope)
+    }
+
+    /// Raises the levels of all keys for the time since the last call.
+    mutating func fill(now: Double) { for key in levels.keys { _ = fill(key, now: now) } }
+
+    /// Raises the level for the time since the last call.
+    ///
+    /// - Returns: whether there is room for a request.
+    mutating func fill(_ key: Key, now: Double) -> Bool {
+        guard var level = levels[key] else {
+            if levels.count >= crowded { forgetFull(now: now) }
+            levels[key] = Level(level: burst, filledAt: now, counts: Counts(allowed: burst))
+            counts.allowed += burst
+            return burst >= 1
+        }
+        let more = max(0, now - level.filledAt) * rate
+        level.level = min(burst, level.level + more)
+        level.counts.allowed += more
+        counts.allowed += more
+        level.filledAt = now
+        levels[key] = level
+        return level.level >= Self.one
+    }
+
+    /// Counts a request that was let through.
+    mutating func take(_ key: Key) {
+        levels[key]?.level -= 1
+        levels[key]?.counts.taken += 1
+        counts.taken += 1
+    }
+
+    /// Counts a request that was refused.
+    ///
+    /// - Returns: whole seconds until there is room; `nil` if this bucket sends no `Retry-After`.
+    mutating func refuse(_ key: Key) -> Int? {
+        levels[key]?.counts.refused += 1
+        counts.refused += 1
+        guard saysRetryAfter, let level = levels[key]?.level else { return nil }
+        let seconds = rate > 0 ? ((1 - level) / rate).rounded(.up) : Self.longestWait
+        return Int(min(max(1, seconds), Self.longestWait))
+    }
+
+    /// Drops the level of a connection that has ended.
+    mutating func forget(connection: Int) { levels[Key(connection: connection)] = nil }
+
+    private mutating func forgetFull(now: Double) {
+        levels = levels.filter { $0.value.level + (now - $0.value.filledAt) * rate < burst }
+        // Twice the number of remaining keys, so that the search for full buckets stays rare.
+        crowded = max(crowded, 2 * levels.count)
+    }
+
+    /// The level that allows one request. It is a little below 1, because the sums of rates have rounding errors.
+    private static let one = 1 - 1e-6
+    /// The longest `Retry-After` in seconds.
+    private static let longestWait = 3_600.0
+}

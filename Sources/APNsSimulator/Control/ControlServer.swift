@@ -1,5 +1,7 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 internal import Logging
 internal import NIOCore
 
@@ -58,5 +60,85 @@ struct ControlServer: Sendable {
         return Response(
             status: .init(code: reply.status), headers: [.contentType: "application/json"],
             body: .init(byteBuffer: ByteBuffer(bytes: reply.body + [UInt8(ascii: "\n")])))
+    }
+}
+
+/// A request to the control API.
+struct ControlRequest: Sendable {
+    let method: String
+    /// The segments of the path, percent-decoded, without empty ones.
+    let path: [String]
+    /// The parameters of the query, percent-decoded. A `+` stays a plus sign, because channel IDs contain it.
+    private let query: [(name: String, value: String)]
+    let body: [UInt8]
+
+    /// - Throws: if a part of the target is not percent-encoded UTF-8.
+    init(method: String, target: String, body: [UInt8] = []) throws {
+        let parts = target.split(separator: "?", maxSplits: 1)
+        self.method = method
+        self.body = body
+        path = try (target.hasPrefix("?") ? "" : parts.first ?? "").split(separator: "/").map(Self.decode)
+        query = try target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst()
+            .flatMap { $0.split(separator: "&") }.map { pair in
+                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (try Self.decode(sides[0]), try Self.decode(sides.count == 2 ? sides[1] : ""))
+            }
+    }
+
+    private static func decode(_ text: Substring) throws -> String {
+        guard let decoded = text.removingPercentEncoding else {
+            throw SimulatorError("The path is not percent-encoded UTF-8.")
+        }
+        return decoded
+    }
+
+    /// The path with `*` in place of each name, as in `/devices/*/activities`.
+    var shape: String {
+        let words = path.first == "apps" ? [0, 3] : [0, 2, 4]
+        return "/" + path.indices.map { words.contains($0) ? path[$0] : "*" }.joined(separator: "/")
+    }
+
+    /// The body as JSON; an empty body counts as an empty object.
+    func json() throws -> JSONValue {
+        try JSONValue(body.isEmpty ? Array("{}".utf8) : body, at: "The body")
+    }
+
+    /// Reads the body.
+    func read<Body: Decodable>() throws -> Body { try json().read(at: "the body") }
+
+    /// Reads the parameters of the query like the members of a body.
+    ///
+    /// - Parameter numbers: the names whose values are numbers.
+    func parameters<Parameters: Decodable>(numbers: Set<String> = []) throws -> Parameters {
+        let members = query.map { name, value in
+            let isNumber = numbers.contains(name) && Double(value) != nil
+            return "\(name.quotedJSON):\(isNumber ? value : value.quotedJSON)"
+        }
+        return try JSONValue(Array("{\(members.joined(separator: ","))}".utf8), at: "The query").read(at: "the query")
+    }
+}
+
+/// An answer of the control API: a status and JSON.
+struct ControlAnswer: Sendable {
+    let status: Int
+    /// JSON; empty: no body.
+    let body: [UInt8]
+
+    init(_ body: some Encodable, status: Int = 200) {
+        self.status = status
+        self.body = JSONWriter.text(body)
+    }
+
+    private init() {
+        status = 204
+        body = []
+    }
+
+    /// The answer without a body.
+    static let done = Self()
+
+    /// - Parameter failure: says what is wrong and what to do.
+    init(_ failure: any Error) {
+        self.init(["error": "\(failure)"], status: (failure as? SimulatorError)?.status ?? 400)
     }
 }

@@ -114,3 +114,127 @@ extension SimulatorState {
         }.joined()
     }
 }
+
+/// Device pushes for Live Activities (docs/internals/apns.md section 3).
+extension SimulatorState {
+    /// Seconds for which APNs stores a push without an expiration: 30 days.
+    static let defaultPushLifetime = 2_592_000.0
+
+    /// The checks, in this order, after those of the token and the connection:
+    ///
+    /// 1. a duplicate header of APNs: `DuplicateHeaders`
+    /// 2. no device token: `MissingDeviceToken`; not hexadecimal: `BadDeviceToken`
+    /// 3. `apns-topic` absent: `MissingTopic`; not `<bundle ID>.push-type.liveactivity`, outside the key's scope, or of
+    ///    an app another team owns: `TopicDisallowed`
+    /// 4. `apns-push-type` not `liveactivity`: `InvalidPushType`
+    /// 5. `apns-id`: `BadMessageId`
+    /// 6. `apns-expiration`, if present, not a number: `BadExpirationDate`
+    /// 7. `apns-priority`, if present, not 1, 5 or 10: `BadPriority`
+    /// 8. `apns-collapse-id` longer than 64 bytes: `BadCollapseId`
+    /// 9. an unknown device token, or one of the other environment: `BadDeviceToken`; of another app:
+    ///    `DeviceTokenNotForTopic`; no longer valid: 410 `Unregistered` or `ExpiredToken`
+    /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` (the rules are
+    ///     in `DevicePush.check`)
+    /// 11. the buckets: `TooManyRequests`
+    mutating func push(
+        _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Double
+    ) throws(Refusal) -> SimulatorAnswer {
+        if Self.hasDuplicates(request) { throw Refusal(.duplicateHeaders) }
+        let token = token.lowercased()
+        if token.isEmpty { throw Refusal(.missingDeviceToken) }
+        let isHexadecimal = token.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        guard isHexadecimal, token.utf8.count.isMultiple(of: 2) else { throw Refusal(.badDeviceToken) }
+        let app = try topic(of: request, key: key)
+        guard request[header: APNsHeader.pushType]?.lowercased() == PushType.header else {
+            throw Refusal(.invalidPushType)
+        }
+        if !isGood(request[header: APNsHeader.id]) { throw Refusal(.badMessageId) }
+        let expiration = try DevicePush.expiration(request)
+        let address = try address(token, of: app)
+        try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.activity == nil })
+        try buckets.take(.device, Bucket.Key(app, device: token, connection: request.connection), now: now)
+        if let address { accept(request, token, address, expiration: expiration, now: now) }
+        let includesUniqueID = request.environment == .development
+        return SimulatorAnswer(
+            status: 200, headers: includesUniqueID ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
+    }
+
+    /// Applies a push that has reached its device.
+    mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Double) {
+        guard let push = LivePush(body), let device = devices.byID[address.device] else { return }
+        switch (address.activity, push.event) {
+        case (nil, .start): start(push, on: device, app: address.app, now: now)
+        case (let number?, .update), (let number?, .end):
+            devices.change(device.id) { device in device.apply(push, now: now) { $0.number == number } }
+        default: break
+        }
+    }
+
+    private mutating func accept(
+        _ request: SimulatorRequest, _ token: String, _ address: Devices.Address, expiration: Int?, now: Double
+    ) {
+        if devices.byID[address.device]?.isOnline == true { return deliver(request.body, to: address, now: now) }
+        guard expiration != 0 else { return }
+        devices.change(address.device) {
+            $0.store(
+                .init(
+                    app: address.app, collapseID: request[header: APNsHeader.collapseID], body: request.body,
+                    token: token, expiresAt: expiration.map(Double.init) ?? now + Self.defaultPushLifetime))
+        }
+    }
+
+    /// Starts an activity by push. If that is not possible, the device's log says why, because APNs has already
+    /// answered 200.
+    private mutating func start(_ push: LivePush, on device: Device, app: String, now: Double) {
+        let activity = Activity(push, of: app)
+        let recent = device.starts.filter { now - $0 < Device.startWindow }
+        let obstacle: String? =
+            if recent.count >= Device.startBudget {
+                "the budget of \(Device.startBudget) starts an hour is used up"
+            } else if push.inputPushChannel != nil, device.system < 18 {
+                "iOS \(device.system) does not support input-push-channel"
+            } else if !Activity.fits(activity.attributes, activity.contentState) {
+                Activity.Drop.tooLarge.rawValue
+            } else {
+                nil
+            }
+        devices.change(device.id) { device in
+            device.starts = obstacle == nil ? recent + [now] : recent
+            if let obstacle { device.log("start dropped, \(obstacle)", now: now) }
+        }
+        guard obstacle == nil, let device = devices.byID[device.id] else { return }
+        if begin(activity, wantsToken: push.asksForToken, on: device, now: now) == nil {
+            devices.change(device.id) { $0.log("start dropped: its channel does not exist", now: now) }
+        }
+    }
+
+    private func topic(of request: SimulatorRequest, key: ProviderKey) throws(Refusal) -> AppKey {
+        guard let topic = request[header: APNsHeader.topic]?.lowercased(), !topic.isEmpty else {
+            throw Refusal(.missingTopic)
+        }
+        guard topic.hasSuffix(PushType.topicSuffix), topic.utf8.count > PushType.topicSuffix.utf8.count else {
+            throw Refusal(.topicDisallowed)
+        }
+        let app = AppKey(String(topic.dropLast(PushType.topicSuffix.count)), request.environment)
+        if !key.scope.allows(topic: app.name) { throw Refusal(.topicDisallowed) }
+        if let owner = owners[app], owner != key.teamID { throw Refusal(.topicDisallowed) }
+        return app
+    }
+
+    private func address(_ token: String, of app: AppKey) throws(Refusal) -> Devices.Address? {
+        guard let address = devices.tokens[token], let device = devices.byID[address.device],
+            device.environment == app.environment
+        else {
+            if quirks.unknownDevice == .accepted { return nil }
+            throw Refusal(.badDeviceToken)
+        }
+        if address.app != app.name { throw Refusal(.deviceTokenNotForTopic) }
+        if let gone = address.gone { throw gone }
+        return address
+    }
+
+    private static func hasDuplicates(_ request: SimulatorRequest) -> Bool {
+        let names = request.headers.map(\.name).filter { $0.hasPrefix("apns-") || $0 == APNsHeader.authorization }
+        return Set(names).count < names.count
+    }
+}

@@ -27,7 +27,7 @@ package struct ClockSample: Sendable, Hashable {
     /// The bounds of the other clock's time, in seconds since 1970, at the moment when the monotonic clock was zero.
     var origins: ClosedRange<TimeInterval> {
         let told = told.timeIntervalSince1970
-        return (told - receivedAt.inSeconds)...(told - min(sentAt, receivedAt).inSeconds)
+        return (told - receivedAt.seconds)...(told - min(sentAt, receivedAt).seconds)
     }
 
     /// The bounds of the seconds by which this machine's wall clock is ahead of the other clock.
@@ -38,5 +38,6 @@ package struct ClockSample: Sendable, Hashable {
 }
 
 extension Duration {
-    var inSeconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+    /// The duration in seconds.
+    package var seconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -7,7 +7,7 @@ extension ContentSchema {
     package init?(_ document: JSONValue, pointer: String, faults: inout FaultList) {
         var compiler = Compiler(document: document, base: pointer)
         _ = compiler.schema(at: [])
-        if compiler.faults.isEmpty { compiler.refuseChains() }
+        if compiler.faults.isEmpty { compiler.refuseCircles() }
         faults.append(contentsOf: compiler.faults)
         guard compiler.faults.isEmpty else { return nil }
         self.init(nodes: compiler.nodes)
@@ -20,16 +20,11 @@ extension ContentSchema {
         var faults = FaultList()
         /// The indices of schemas by their paths. A schema is added before its parts are read, so that it may refer to
         /// itself.
-        private var places: [[String]: Int] = [:]
+        var places: [[String]: Int] = [:]
         /// The number of schemas that are being compiled now. Each of these schemas is contained in the previous one,
         /// or the previous one refers to it.
-        private var depth = 0
+        var depth = 0
         private static let mostDepth = 100
-
-        init(document: JSONValue, base: String) {
-            self.document = document
-            self.base = base
-        }
 
         mutating func schema(at path: [String]) -> Int {
             if let index = places[path] { return index }
@@ -67,18 +62,11 @@ extension ContentSchema {
             for (keyword, value) in members {
                 read(keyword, value, path + [keyword], at: path, into: &node)
             }
-            node.choices = lists(members, node.types)
-            return node
-        }
-
-        private func lists(_ members: [(name: String, value: JSONValue)], _ types: [ValueType]?) -> [ContentChoices] {
-            members.compactMap { keyword, value in
-                switch keyword {
-                case "enum": ContentChoices(value.elements ?? [], types)
-                case "const": ContentChoices([value], types)
-                default: nil
-                }
+            // Only now all types are known.
+            for (keyword, value) in members where keyword == "enum" || keyword == "const" {
+                node.choices.append(ContentChoices(keyword == "const" ? [value] : value.elements ?? [], node.types))
             }
+            return node
         }
 
         private mutating func read(
@@ -95,9 +83,12 @@ extension ContentSchema {
                             + "list of them."
                     )
                 }
-            case "properties":
+            case "properties", "$defs":
                 guard case .object(let members) = value.kind else { return fault(path, "An object was expected.") }
-                for member in members { node.properties[member.name] = self.schema(at: path + [member.name]) }
+                for member in members {
+                    let schema = self.schema(at: path + [member.name])
+                    if keyword == "properties" { node.properties[member.name] = schema }
+                }
             case "required":
                 node.required = value.elements?.compactMap(\.string) ?? []
                 if value.elements.map({ $0.count != node.required.count }) ?? true {
@@ -108,16 +99,13 @@ extension ContentSchema {
             case "enum":
                 if value.elements?.isEmpty ?? true { fault(path, "A list of values was expected.") }
             case "const": break
-            case "minimum": (node.minimum, node.minimumText) = bound(value, path)
-            case "maximum": (node.maximum, node.maximumText) = bound(value, path)
+            case "minimum": node.minimum = bound(value, path)
+            case "maximum": node.maximum = bound(value, path)
             case "maxLength": node.maxLength = count(value, path)
             case "maxItems": node.maxItems = count(value, path)
             case "anyOf":
                 node.anyOf = (value.elements ?? []).indices.map { self.schema(at: path + [String($0)]) }
                 if node.anyOf.isEmpty { fault(path, "A list of schemas was expected.") }
-            case "$defs":
-                guard case .object(let members) = value.kind else { return fault(path, "An object was expected.") }
-                for member in members { _ = self.schema(at: path + [member.name]) }
             case "$ref":
                 guard let text = value.string, text.hasPrefix("#"),
                     text == "#" || JSONPointer(String(text.dropFirst())) != nil
@@ -129,14 +117,14 @@ extension ContentSchema {
                     fault(path, "One of \(Format.allCases.map(\.rawValue).joined(separator: ", ")) was expected.")
                 }
             default:
-                fault(path, "The keyword \(JSONText.quoted(keyword)) is not known here.")
+                fault(path, "The keyword \(keyword.quotedJSON) is not known here.")
             }
         }
 
-        private mutating func bound(_ value: JSONValue, _ path: [String]) -> (JSONNumber?, String) {
+        private mutating func bound(_ value: JSONValue, _ path: [String]) -> Bound? {
             guard case .number(let text) = value.kind else {
                 fault(path, "A number was expected.")
-                return (nil, "")
+                return nil
             }
             return (JSONNumber(text), text)
         }
@@ -160,31 +148,16 @@ extension ContentSchema {
             }
         }
 
-        /// Refuses a schema from which `$ref` or `anyOf` lead through more than `mostReferences` other schemas for the
-        /// same value. A schema that refers to itself for the same value would never end.
-        mutating func refuseChains() {
-            var heights: [Int: Int] = [:]
-            func height(_ index: Int, _ depth: Int) -> Int? {
-                if let known = heights[index] { return depth + known > Self.mostReferences ? nil : known }
-                guard depth <= Self.mostReferences else { return nil }
-                var most = 0
-                for next in nodes[index].anyOf + [nodes[index].reference].compactMap(\.self) {
-                    guard let below = height(next, depth + 1) else { return nil }
-                    most = max(most, below + 1)
-                }
-                heights[index] = most
-                return most
-            }
-            for (path, index) in places.sorted(by: { $0.value < $1.value }) where height(index, 0) == nil {
+        /// Refuses a schema from which `$ref` and `anyOf` lead back to itself for the same value, because its check would
+        /// not end.
+        mutating func refuseCircles() {
+            let schema = ContentSchema(nodes: nodes)
+            for (path, index) in places.sorted(by: { $0.value < $1.value })
+            where schema.withAlternatives(Set(nodes[index].next)).contains(index) {
                 return fault(
-                    path,
-                    "$ref and anyOf lead from this schema back to itself, or through more than "
-                        + "\(Self.mostReferences) others, without reaching a part of the value. Shorten the chain."
-                )
+                    path, "$ref and anyOf lead from this schema back to itself without reaching a part of the value.")
             }
         }
-
-        private static let mostReferences = 16
 
         private mutating func fault(_ path: [String], _ detail: String) {
             faults.append(FieldError(pointer: base + JSONText.pointer(path), detail: detail))

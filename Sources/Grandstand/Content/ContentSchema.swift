@@ -12,15 +12,9 @@ package struct ContentSchema: Sendable {
         package var isUnknown = false
     }
 
-    /// How much work the check of a content may take, so that no schema or content holds a thread for long. A unit is
-    /// about one comparison.
-    package struct Budget: Sendable {
-        package fileprivate(set) var units: Int
-
-        /// The work that is allowed for one content. To check a content of 5 KB against 20 versions takes less than the
-        /// default.
-        package init(units: Int = 200_000) { self.units = units }
-    }
+    /// The work that the check of one content may take, so that no schema or content holds a thread for long. A unit is
+    /// about one comparison. To check a content of 5 KB against 20 versions takes less.
+    package static let mostWork = 200_000
 
     /// A kind of value, as `type` names it.
     enum ValueType: String, CaseIterable {
@@ -36,6 +30,8 @@ package struct ContentSchema: Sendable {
         case decimal
     }
 
+    typealias Bound = (number: JSONNumber, text: String)
+
     /// One schema of the document. It refers to other schemas by their indices in `nodes`.
     struct Node {
         /// Whether the schema is `false`, which no value fits.
@@ -48,15 +44,16 @@ package struct ContentSchema: Sendable {
         var items: Int?
         /// `enum` and `const`: a value must be in each of them.
         var choices: [ContentChoices] = []
-        var minimum: JSONNumber?
-        var minimumText = ""
-        var maximum: JSONNumber?
-        var maximumText = ""
+        var minimum: Bound?
+        var maximum: Bound?
         var maxLength: Int?
         var maxItems: Int?
         var anyOf: [Int] = []
         var reference: Int?
         var format: Format?
+
+        /// The schemas to which `$ref` and `anyOf` lead for the same value.
+        var next: [Int] { anyOf + [reference].compactMap(\.self) }
 
         /// Whether the schema allows objects and names none of their members, neither itself nor by other schemas.
         var isOpen: Bool {
@@ -69,8 +66,6 @@ package struct ContentSchema: Sendable {
 
     /// The most schemas in one document.
     static let mostNodes = 2_000
-
-    init(nodes: [Node]) { self.nodes = nodes }
 
     /// Whether the schema describes a member at this place, or says nothing about the members there.
     func mayHave(_ place: JSONPointer) -> Bool { indices(at: place)?.isEmpty != true }
@@ -86,7 +81,7 @@ package struct ContentSchema: Sendable {
     /// Whether the schema allows this value at the place, or does not describe the place.
     func mayHave(_ value: JSONValue, at place: JSONPointer) -> Bool {
         guard let indices = indices(at: place), !indices.isEmpty else { return true }
-        var check = ContentCheck(schema: self, budget: Budget())
+        var check = ContentCheck(schema: self, budget: Self.mostWork)
         return indices.contains { check.faults(of: value, by: $0).isEmpty || check.isSpent }
     }
 
@@ -108,20 +103,17 @@ package struct ContentSchema: Sendable {
     }
 
     /// The schemas, and those to which `$ref` and `anyOf` lead for the same value.
-    private func withAlternatives(_ indices: Set<Int>) -> Set<Int> {
+    func withAlternatives(_ indices: Set<Int>) -> Set<Int> {
         var (found, waiting) = (indices, Array(indices))
         while let index = waiting.popLast() {
-            let node = nodes[index]
-            for next in node.anyOf + [node.reference].compactMap(\.self) where found.insert(next).inserted {
-                waiting.append(next)
-            }
+            waiting += nodes[index].next.filter { found.insert($0).inserted }
         }
         return found
     }
 
     /// The places of a content that this version of the app cannot decode, at most `FaultList.limit`; empty: it can
     /// decode the content. When the budget is spent, the only fault is one that says so.
-    package func faults(of content: JSONValue, spending budget: inout Budget) -> [Fault] {
+    package func faults(of content: JSONValue, spending budget: inout Int) -> [Fault] {
         var check = ContentCheck(schema: self, budget: budget)
         defer { budget = check.budget }
         let faults = check.faults(of: content, by: 0)
@@ -135,24 +127,19 @@ package struct ContentSchema: Sendable {
 /// One check of a content. It ends when its budget is spent.
 private struct ContentCheck {
     let schema: ContentSchema
-    var budget: ContentSchema.Budget
-    private(set) var isSpent = false
-    private var path: [String] = []
+    var budget: Int
+    var isSpent = false
+    var path: [String] = []
     /// The number of schemas that are being checked, one inside the other.
-    private var depth = 0
-
-    init(schema: ContentSchema, budget: ContentSchema.Budget) {
-        self.schema = schema
-        self.budget = budget
-    }
+    var depth = 0
 
     /// The deepest nesting of schemas in a check, because each level needs stack. A Swift type needs about four schemas
     /// for each level of its content.
     private static let mostDepth = 400
 
     private mutating func spend(_ units: Int) {
-        budget.units -= units
-        if budget.units <= 0 { isSpent = true }
+        budget -= units
+        if budget <= 0 { isSpent = true }
     }
 
     mutating func faults(of value: JSONValue, by index: Int) -> [ContentSchema.Fault] {
@@ -209,16 +196,14 @@ private struct ContentCheck {
         }
     }
 
-    private mutating func missingFaults(
+    private func missingFaults(
         _ members: [(name: String, value: JSONValue)], _ node: ContentSchema.Node
     ) -> [ContentSchema.Fault] {
         guard !node.required.isEmpty else { return [] }
         let names = Set(members.map(\.name))
         var faults: [ContentSchema.Fault] = []
         for name in node.required where !names.contains(name) && faults.count < FaultList.limit {
-            path.append(name)
-            faults.append(fault("\(name) is required."))
-            path.removeLast()
+            faults.append(fault("\(name) is required.", at: [name]))
         }
         return faults
     }
@@ -244,14 +229,13 @@ private struct ContentCheck {
     }
 
     private func numberFaults(_ text: String, _ node: ContentSchema.Node) -> [ContentSchema.Fault] {
-        let number = ValueNumber(text)
         var faults: [ContentSchema.Fault] = []
-        let exact = node.types == [.integer] ? number.whole : JSONNumber(text)
-        if let minimum = node.minimum, let exact, exact < minimum {
-            faults.append(fault("At least \(node.minimumText) was expected."))
+        let exact = node.types == [.integer] ? ValueNumber.whole(text) : JSONNumber(text)
+        if let minimum = node.minimum, let exact, exact < minimum.number {
+            faults.append(fault("At least \(minimum.text) was expected."))
         }
-        if let maximum = node.maximum, let exact, maximum < exact {
-            faults.append(fault("At most \(node.maximumText) was expected."))
+        if let maximum = node.maximum, let exact, maximum.number < exact {
+            faults.append(fault("At most \(maximum.text) was expected."))
         }
         if let format = node.format, !format.fits(text, isNumber: true) { faults.append(fault(format.wanted)) }
         return faults
@@ -266,8 +250,8 @@ private struct ContentCheck {
         return faults
     }
 
-    private func fault(_ wanted: String) -> ContentSchema.Fault {
-        ContentSchema.Fault(pointer: JSONText.pointer(path), wanted: wanted)
+    private func fault(_ wanted: String, at names: [String] = []) -> ContentSchema.Fault {
+        ContentSchema.Fault(pointer: JSONText.pointer(path + names), wanted: wanted)
     }
 
     private static func words(_ types: [ContentSchema.ValueType], _ node: ContentSchema.Node) -> String {
@@ -279,9 +263,12 @@ private struct ContentCheck {
             case .array: "an array"
             case .number: "a number"
             case .string: "a string"
-            case .integer where node.minimum != nil && node.maximum != nil:
-                "a whole number from \(node.minimumText) to \(node.maximumText)"
-            case .integer: "a whole number"
+            case .integer:
+                if let minimum = node.minimum, let maximum = node.maximum {
+                    "a whole number from \(minimum.text) to \(maximum.text)"
+                } else {
+                    "a whole number"
+                }
             }
         }.joined(separator: " or ")
         return words.prefix(1).uppercased() + words.dropFirst()
@@ -296,14 +283,10 @@ private struct ContentCheck {
 }
 
 /// A number as Swift's `JSONDecoder` reads it.
-struct ValueNumber {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
+enum ValueNumber {
     /// Whether Swift reads the number as a double. Swift refuses numbers that are too large, or so small that they
     /// would become 0.
-    var isDouble: Bool {
+    fileprivate static func isDouble(_ text: String) -> Bool {
         text.utf8.count < 100 && text.utf8.allSatisfy { $0 | 0x20 != UInt8(ascii: "e") }
             || (try? JSONDecoder().decode(Double.self, from: Data(text.utf8))) != nil
     }
@@ -311,7 +294,7 @@ struct ValueNumber {
     /// The whole number that Swift decodes from the text; `nil`: Swift decodes none. A text of digits only is read
     /// exactly. A text with a fraction or an exponent, such as `5.0`, is read with Swift's own decoder, because the
     /// decoder converts such a text through a Double or a Decimal.
-    var whole: JSONNumber? {
+    static func whole(_ text: String) -> JSONNumber? {
         if text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) {
             return JSONNumber(text)
         }
@@ -325,8 +308,8 @@ extension ContentSchema.ValueType {
     fileprivate func fits(_ value: JSONValue) -> Bool {
         switch (self, value.kind) {
         case (.null, .null), (.boolean, .bool), (.object, .object), (.array, .array), (.string, .string): true
-        case (.number, .number(let text)): ValueNumber(text).isDouble
-        case (.integer, .number(let text)): ValueNumber(text).whole != nil
+        case (.number, .number(let text)): ValueNumber.isDouble(text)
+        case (.integer, .number(let text)): ValueNumber.whole(text) != nil
         default: false
         }
     }
@@ -351,4 +334,44 @@ extension ContentSchema.Format {
         case .decimal: !isNumber || (try? JSONDecoder().decode(Decimal.self, from: Data(text.utf8))) != nil
         }
     }
+}
+
+/// The values of `enum` or `const`, ready for many checks. Values are compared as Swift compares raw values: strings by
+/// their characters, numbers after decoding.
+struct ContentChoices: Sendable {
+    let count: Int
+    /// The first values as JSON, for a fault.
+    let words: String
+    private let choices: Set<Choice>
+    private let types: [ContentSchema.ValueType]?
+
+    private enum Choice: Hashable {
+        case text(String)
+        /// A number, where the schema's only type is `integer`.
+        case whole(JSONNumber?)
+        /// A number, where the schema's only type is `number`.
+        case double(Double?)
+        case other(JSONIdentity)
+    }
+
+    init(_ values: [JSONValue], _ types: [ContentSchema.ValueType]?) {
+        count = values.count
+        words = values.prefix(20).map { String(decoding: $0.compact.prefix(80), as: UTF8.self) }.joined(separator: ", ")
+        choices = Set(values.map { Self.choice($0, types) })
+        self.types = types
+    }
+
+    private static func choice(_ value: JSONValue, _ types: [ContentSchema.ValueType]?) -> Choice {
+        switch value.kind {
+        case .string(let text): .text(text)
+        case .number(let text) where types == [.integer]: .whole(ValueNumber.whole(text))
+        case .number(let text) where types == [.number]: .double(Double(text))
+        default: .other(JSONIdentity(value))
+        }
+    }
+
+    /// The work of finding a value.
+    func work(_ value: JSONValue) -> Int { 1 + value.source.count / 4 }
+
+    func contain(_ value: JSONValue) -> Bool { choices.contains(Self.choice(value, types)) }
 }

@@ -4,73 +4,52 @@ package import JSON
 /// What each app version can decode in the contents of one activity type, and which changes of a state make phones ring:
 /// a `Contract.ContentType` with compiled schemas and rules.
 package struct ContentType: Sendable {
-    /// One version of the app that is still installed.
-    package struct Version: Sendable {
-        package let name: String
-        package let schema: ContentSchema
-    }
-
     package let bundleID: BundleID
     /// The name of the app's Swift type of `ActivityAttributes`.
     package let attributesType: String
     /// The declaration, with the default of `check` if it was left out.
     package let declaration: Contract.ContentTypeDraft
+    /// The versions of the app that are still installed.
+    private let versions: [(name: String, schema: ContentSchema)]
+    package let rules: Contract.StateRules
+
     /// Whether a content that a version cannot decode is refused, and not only warned about.
-    package let refuses: Bool
-    package let versions: [Version]
-    package let rules: StateRules
+    package var refuses: Bool { declaration.check == .refuse }
 
     /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
-    ///
-    /// - Parameter isNew: whether rules that name members which no version has are refused. A stored declaration may be
-    ///   older than this check.
-    package init(
-        _ bundleID: BundleID, _ attributesType: String, body: JSONValue, isNew: Bool = true
-    ) throws(Problem) {
-        self = try Contract.ContentTypeDraft.read(body) { draft, faults throws(Problem) in
-            try ContentType(bundleID, attributesType, draft, isNew: isNew, &faults)
+    package init(_ bundleID: BundleID, _ attributesType: String, body: JSONValue) throws(Problem) {
+        (self.bundleID, self.attributesType) = (bundleID, attributesType)
+        (declaration, versions, rules) = try Contract.ContentTypeDraft.read(body) { draft, faults throws(Problem) in
+            var declaration = draft
+            declaration.check = draft.check ?? .warn
+            let versions = try Self.versions(draft.versions, &faults)
+            let rules: Contract.StateRules = try draft.rules?.tree().checked() ?? .init()
+            // A version with a fault might have the members that the rules name.
+            let isKnown = versions.count == draft.versions.count
+            try rules.check(isKnown ? versions.map(\.schema) : [], &faults)
+            return (declaration, versions, rules)
         }
-    }
-
-    private init(
-        _ bundleID: BundleID, _ attributesType: String, _ draft: Contract.ContentTypeDraft, isNew: Bool,
-        _ faults: inout RequestFaults
-    ) throws(Problem) {
-        self.bundleID = bundleID
-        self.attributesType = attributesType
-        var declaration = draft
-        declaration.check = draft.check ?? .warn
-        self.declaration = declaration
-        refuses =
-            switch draft.check {
-            case .refuse: true
-            case .warn, .unknown, nil: false
-            }
-        versions = try Self.versions(draft.versions, &faults)
-        let isKnown = isNew && versions.count == draft.versions.count
-        let members = ContentMembers(schemas: isKnown ? versions.map(\.schema) : [], areNew: isNew)
-        rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, members, &faults) } ?? StateRules()
     }
 
     /// Parses the stored JSON text of a declaration.
     package init(_ bundleID: BundleID, _ attributesType: String, parsing text: [UInt8]) throws(Problem) {
-        try self.init(bundleID, attributesType, body: try JSONValue(parsing: text), isNew: false)
+        try self.init(bundleID, attributesType, body: try JSONValue(parsing: text))
     }
 
     private static func versions(
         _ drafts: [Contract.ContentVersion], _ faults: inout RequestFaults
-    ) throws(Problem) -> [Version] {
-        var versions: [Version] = []
+    ) throws(Problem) -> [(name: String, schema: ContentSchema)] {
+        var versions: [(name: String, schema: ContentSchema)] = []
         var names: Set<String> = []
         for (index, draft) in drafts.enumerated() {
             if !names.insert(draft.name).inserted {
-                faults.add("/versions/\(index)/name", "The version \(JSONText.quoted(draft.name)) is listed twice.")
+                faults.add("/versions/\(index)/name", "The version \(draft.name.quotedJSON) is listed twice.")
             }
             var places = FaultList()
             let schema = ContentSchema(
                 try draft.schema.tree(), pointer: "/versions/\(index)/schema", faults: &places)
             for place in places.listed { faults.add(place.pointer, place.detail) }
-            if let schema { versions.append(Version(name: draft.name, schema: schema)) }
+            if let schema { versions.append((draft.name, schema)) }
         }
         return versions
     }
@@ -84,23 +63,18 @@ extension ContentType {
     ///   - pointer: the place of the content in the request.
     ///   - budget: the work that the check may take. The work that it took is subtracted.
     package func faults(
-        of contentState: [UInt8], at pointer: String, spending budget: inout ContentSchema.Budget
+        of contentState: [UInt8], at pointer: String, spending budget: inout Int
     ) -> [FieldError] {
         guard let content = try? JSONValue(parsing: contentState) else { return [] }
-        var places: [(fault: ContentSchema.Fault, versions: [String])] = []
-        var indices: [ContentSchema.Fault: Int] = [:]
+        var (places, concerned) = ([ContentSchema.Fault](), [ContentSchema.Fault: [String]]())
         for version in versions {
             for fault in version.schema.faults(of: content, spending: &budget) {
-                if let place = indices[fault] {
-                    if places[place].versions.last != version.name { places[place].versions.append(version.name) }
-                } else {
-                    indices[fault] = places.count
-                    places.append((fault, [version.name]))
-                }
+                if concerned[fault] == nil { places.append(fault) }
+                if concerned[fault]?.last != version.name { concerned[fault, default: []].append(version.name) }
             }
         }
-        return places.map { fault, versions in
-            let names = "\(bundleID) \(versions.joined(separator: ", "))"
+        return places.map { fault in
+            let names = "\(bundleID) \((concerned[fault] ?? []).joined(separator: ", "))"
             return FieldError(
                 pointer: pointer + fault.pointer,
                 detail: fault.isUnknown
@@ -112,7 +86,7 @@ extension ContentType {
     /// The places of a content that some version cannot decode. The check may take the work that is allowed for one
     /// content.
     package func faults(of contentState: [UInt8], at pointer: String) -> [FieldError] {
-        var budget = ContentSchema.Budget()
+        var budget = ContentSchema.mostWork
         return faults(of: contentState, at: pointer, spending: &budget)
     }
 }

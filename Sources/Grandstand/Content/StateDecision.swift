@@ -78,7 +78,6 @@ package struct StateDecision: Sendable {
                 + "/v1/apps/\($0)/contents/…."
         }
         let own = (report.byVariant ?? [:]).compactMapValues(\.contentState)
-        for content in [report.contentState] + own.values { try Self.requireSize(of: Array(content.bytes)) }
         let general = try report.contentState.tree()
         var ofVariants: [String: JSONValue] = [:]
         for (name, content) in own { ofVariants[name] = try content.tree() }
@@ -111,7 +110,7 @@ package struct StateDecision: Sendable {
         let ringing = news.first { $0.change.outcome == .rings }
         var (alert, alerts): ([UInt8]?, [String: [UInt8]]) = (nil, [:])
         if let ringing, let old = ringing.told, let place = ringing.change.rule,
-            let rule = ringing.target.type?.rules.rings[place]
+            let rule = ringing.target.type?.rules.rings?[place]
         {
             alert = rule.alert(for: nil, from: old, to: general)
             for (target, told, new, _) in changes {
@@ -127,19 +126,18 @@ package struct StateDecision: Sendable {
             rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
         rule = rings ? ringing?.change.rule : nil
-        let selectors = try [AudienceSelector](report.audiences)
         var request = BroadcastRequest(
             payload: BroadcastPayload(
                 event: ends ? .end : .update, contentState: Array(report.contentState.bytes), alert: alert),
             priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
             audiences: ends || news.count == changes.count
-                ? selectors : news.map { .only($0.target.audience) })
+                ? report.audiences : news.map { .only($0.target.audience) })
         request.byVariant = own.mapValues { Contract.VariantContent(contentState: $0) }
         for (variant, alert) in alerts {
             request.byVariant[variant, default: .init()].alert = RawJSON(unchecked: alert)
         }
         if outcome == .quiet {
-            let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? StateRules()
+            let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? .init()
             after.quietAt = rules.quietTurn(after: progress.quietAt, at: now)
             notBefore = after.quietAt
         } else {
@@ -162,11 +160,13 @@ package struct StateDecision: Sendable {
         from old: JSONValue?, after told: JSONValue? = nil, to new: JSONValue, by type: ContentType?
     ) -> (outcome: Contract.StateOutcome, rule: Int?) {
         if let old, old.source.elementsEqual(new.source) || old.isSame(as: new) { return (.unchanged, nil) }
-        let rules = type?.rules ?? StateRules()
-        if let before = told ?? old, let ringing = rules.rings.firstIndex(where: { $0.holds(from: before, to: new) }) {
+        if let before = told ?? old,
+            let ringing = type?.rules.rings?.firstIndex(where: { $0.when.holds(from: before, to: new) })
+        {
             return (.rings, ringing)
         }
-        let isQuiet = !rules.quiet.isEmpty && old?.isSame(as: new, ignoring: rules.quiet) ?? false
+        let quiet = (type?.rules.quiet ?? []).compactMap(JSONPointer.init)
+        let isQuiet = !quiet.isEmpty && old?.isSame(as: new, ignoring: quiet) ?? false
         return (isQuiet ? .quiet : .update, nil)
     }
 
@@ -175,7 +175,7 @@ package struct StateDecision: Sendable {
         target.rings.compactMap { ring in
             guard let rules = target.type?.rules.rings, rules.indices.contains(ring.rule),
                 let before = try? JSONValue(parsing: ring.before), let state = try? JSONValue(parsing: ring.state),
-                rules[ring.rule].isUndone(from: before, to: state, by: new)
+                rules[ring.rule].when.isUndone(from: before, to: state, by: new)
             else { return nil }
             return ring.broadcast
         }
@@ -186,21 +186,6 @@ package struct StateDecision: Sendable {
             + "state is sent without it. Check the members that it names in braces."
     }
 
-    /// Refuses a content that is too large for any message. This happens before contents are compared.
-    private static func requireSize(of content: [UInt8]) throws(Problem) {
-        let limit = APNsLimits.broadcastPayload
-        guard content.count > limit else { return }
-        // Escapes are removed if the content fits without them.
-        let plain = JSONParser.withoutUnicodeEscapes(content)
-        guard plain.count > limit else { return }
-        let size = BroadcastPayload(event: .update, contentState: plain).body(timestamp: 1_000_000_000).count
-        throw Problem(
-            .payloadTooLarge,
-            "The message to APNs would have \(size) bytes; Apple takes \(limit). Shorten contentState by "
-                + "\(size - limit) bytes.",
-            members: [.size(size), .limit(limit)])
-    }
-
     /// - Parameters:
     ///   - last: the value that was received before, with its name.
     ///   - value: the value of the refused state.
@@ -209,7 +194,7 @@ package struct StateDecision: Sendable {
             .staleState,
             "Another state with \(last) was received before, and this one has \(value). Send the newest state, and give each "
                 + "state a higher sequence. If the feed's sequence begins anew, send a sequenceEpoch above \(progress.epoch) "
-                + "with its states, for example the Unix time at which the feed started.",
-            members: progress.sequence.map { [Problem.Member.sequence($0)] } ?? [])
+                + "with its states, for example the Unix time at which the feed started."
+        ) { $0.sequence = progress.sequence }
     }
 }

@@ -22,7 +22,15 @@ package enum DeviceBounds {
         guard tokens > 0 else { return until }
         let after = max(until ?? now, now).addingTimeInterval(Double(tokens) * tokenInterval)
         let wait = Int((after.timeIntervalSince(now) - Double(tokensAtOnce) * tokenInterval).rounded(.up))
-        guard wait <= 0 else { throw .tooManyTokens(wait: wait) }
+        guard wait <= 0 else {
+            let hourly = Int(3_600 / tokenInterval)
+            throw Problem(
+                .rateLimited,
+                "This installation brought too many tokens that differ from those before: \(tokensAtOnce) at once are "
+                    + "accepted, then \(hourly) an hour. Nothing was changed. Try again in \(wait) s.",
+                retryAfter: wait
+            ) { $0.limit = hourly }
+        }
         return after
     }
 }
@@ -35,41 +43,16 @@ extension Problem {
         "This installation was registered with another secret. Send the one of its first registration, or register anew "
             + "under another UUID.")
 
-    /// The error for wrong secrets of installations beyond the limit of an address.
-    package static func tooManyWrongSecrets(wait: Int) -> Problem {
-        Problem(
-            .rateLimited, "Too many wrong secrets of installations came from this address. Try again in \(wait) s.",
-            retryAfter: wait)
-    }
-
-    /// The error for a new installation beyond the limit of an address.
-    package static func tooManyInstallationsOfAddress(wait: Int) -> Problem {
-        Problem(
-            .rateLimited, "Too many new installations came from this address. Try again in \(wait) s.",
-            retryAfter: wait)
-    }
-
-    /// The error for a new installation beyond the limit of an app in an hour.
-    static func tooManyInstallations(limit: Int, wait: Int) -> Problem {
-        Problem(
-            .rateLimited,
-            "\(limit) installations of this app were created in this hour, which is the limit. Try again in \(wait) s.",
-            members: [.limit(limit)], retryAfter: wait)
-    }
-
-    /// The error for a new token beyond `DeviceBounds.tokensAtOnce`.
-    static func tooManyTokens(wait: Int) -> Problem {
-        let hourly = Int(3_600 / DeviceBounds.tokenInterval)
-        return Problem(
-            .rateLimited,
-            "This installation brought too many tokens that differ from those before: \(DeviceBounds.tokensAtOnce) at "
-                + "once are accepted, then \(hourly) an hour. Nothing was changed. Try again in \(wait) s.",
-            members: [.limit(hourly)], retryAfter: wait)
+    /// The error for requests beyond a limit of their address.
+    ///
+    /// - Parameter what: is counted, such as `new installations`.
+    package static func tooMany(_ what: String, wait: Int) -> Problem {
+        Problem(.rateLimited, "Too many \(what) came from this address. Try again in \(wait) s.", retryAfter: wait)
     }
 }
 
 /// The totals of an app's installations in one environment.
-package struct DeviceAccount: Sendable, Hashable {
+package struct DeviceAccount: Decodable, Sendable, Hashable {
     package var installations: Int
     /// Installations that were created in the present hour of the clock; `createdBefore`: in the hour before it.
     package var created: Int
@@ -96,9 +79,13 @@ package struct DeviceAccount: Sendable, Hashable {
     /// - Throws: `rate-limited`, with the limit. Then the account is not changed.
     package mutating func create(mostNew: Int?, at now: Date) throws(Problem) {
         if let mostNew, created >= mostNew {
-            let hour = 3_600.0
-            let wait = hour - now.timeIntervalSince1970.truncatingRemainder(dividingBy: hour)
-            throw .tooManyInstallations(limit: mostNew, wait: Int(wait.rounded(.up)))
+            let wait = Int((3_600 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 3_600)).rounded(.up))
+            throw Problem(
+                .rateLimited,
+                "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in "
+                    + "\(wait) s.",
+                retryAfter: wait
+            ) { $0.limit = mostNew }
         }
         installations += 1
         created += 1

@@ -1,3 +1,5 @@
+internal import GrandstandContract
+
 /// The version of iOS or iPadOS: only the parts that decide whether a push can start an activity.
 package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let major: Int
@@ -10,11 +12,9 @@ package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConver
 
     /// Reads `18`, `18.4` or `18.4.1`; further parts do not matter. `nil` for anything else, and for parts above 999.
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...4).contains(parts.count),
-            parts.allSatisfy({ (1...3).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
-        else { return nil }
-        self.init(Int(parts[0]) ?? 0, parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+        guard TextRule.systemVersion.accepts(text) else { return nil }
+        let parts = text.split(separator: ".").compactMap { Int($0) }
+        self.init(parts[0], parts.count > 1 ? parts[1] : 0)
     }
 
     /// 1000 times the major version, plus the minor: its column in the database.

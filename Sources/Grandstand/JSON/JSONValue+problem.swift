@@ -24,8 +24,8 @@ extension JSONValue {
         if fault.kind == .tooManyValues {
             return Problem(
                 .bodyTooLarge,
-                "The body has more than \(maximumValues) JSON values, nested ones counted. Send it in several parts.",
-                members: [.limit(maximumValues)])
+                "The body has more than \(maximumValues) JSON values, nested ones counted. Send it in several parts."
+            ) { $0.limit = maximumValues }
         }
         let before = bytes[..<fault.offset]
         let line = before.count { $0 == 0x0A } + 1

@@ -31,13 +31,6 @@ extension RequestFaults {
     }
 }
 
-extension [AudienceSelector] {
-    package init?(_ selectors: [Contract.AudienceSelector]?) throws(Problem) {
-        guard let selectors else { return nil }
-        self = try selectors.map(AudienceSelector.init)
-    }
-}
-
 extension Contract.LocalizedText {
     fileprivate var isEmpty: Bool {
         switch self {

@@ -25,7 +25,7 @@ package struct RequestFaults {
     fileprivate mutating func addUnknown(_ name: String) {
         unknown.append(
             FieldError(
-                pointer: place + JSONText.pointer([name]), detail: "There is no field \(JSONText.quoted(name)) here."))
+                pointer: place + JSONText.pointer([name]), detail: "There is no field \(name.quotedJSON) here."))
     }
 
     /// - Parameter name: the name of a member, or the index of an element.

@@ -12,8 +12,7 @@ extension Lane {
         var message = message
         message.state = unsent(message.kind)
         if message.kind == .channel { message.channelID = channel?.channelID }
-        // A device may know a timestamp that was sent in the other way.
-        self[message.kind].lastTimestamp = max(lastTimestamp, tokens.lastTimestamp)
+        self[message.kind].lastTimestamp = lastTimestamp
         let other = messages.last.flatMap { $0.broadcast == message.broadcast ? $0 : nil }
         message.contentBefore = other == nil ? newest : other?.contentBefore
         if message.hasContent { newest = message.broadcast }

@@ -19,18 +19,12 @@ extension Lane {
     ///
     /// - Parameter refusal: the reason with which APNs refuses messages because it does not have this channel, if the
     ///   lane gets no other one. Messages that were refused with this reason are rejected for good.
-    /// - Returns: until when a device may still need the channel, as far as this lane knows.
-    package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
-        guard let channel else { return nil }
-        var neededUntil = storedUntil
-        for index in messages.indices where !messages[index].state.isSettled && messages[index].kind == .channel {
+    package mutating func disconnect(refusal: String? = nil, at now: Date) {
+        guard let channel else { return }
+        for index in messages.indices
+        where messages[index].kind == .channel && !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
-            if let lease, isUnderWay(message) {
-                let until = max(lease.until, keptUntil(message, settledAt: lease.until) ?? lease.until)
-                neededUntil = max(neededUntil ?? until, until)
-            } else if let refusal, message.attempts > 0, message.reason == refusal,
-                message.channelID == channel.channelID
-            {
+            if let refusal, message.attempts > 0, message.reason == refusal, message.channelID == channel.channelID {
                 messages[index].settle(.rejected, at: now)
             } else {
                 messages[index].state = .waiting
@@ -39,26 +33,33 @@ extension Lane {
         }
         self.channel = nil
         storedUntil = nil
-        return neededUntil
+    }
+
+    /// Until when a device may need the channel, as far as this lane knows.
+    package var channelNeededUntil: Date? {
+        guard channel != nil else { return nil }
+        let underWay = self[.channel].lease.flatMap { lease in
+            queue(.channel).first(where: isUnderWay).map {
+                max(lease.until, keptUntil($0, settledAt: lease.until) ?? lease.until)
+            }
+        }
+        return [storedUntil, underWay].compactMap(\.self).max()
     }
 
     /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. The lane loses its
     /// channel if the audience has another storage policy now, which needs another channel, or if the audience is reached
     /// by tokens now.
-    ///
-    /// - Returns: until when a device may still need the lost channel, as far as this lane knows.
-    package mutating func change(_ audience: Audience, at now: Date) -> Date? {
+    package mutating func change(_ audience: Audience, at now: Date) {
         let isServed = audience.delivery == .channel && audience.storagePolicy == self.audience.storagePolicy
         self.audience = audience
-        let neededUntil = isServed ? nil : disconnect(at: now)
+        if !isServed { disconnect(at: now) }
         if audience.delivery == .tokens { moveToTokens(at: now) }
-        return neededUntil
     }
 
     /// Sends the messages that wait for a channel to the tokens, because the audience is reached by tokens only. Those
     /// that are too large for tokens are rejected.
     mutating func moveToTokens(at now: Date) {
-        tokens.lastTimestamp = max(lastTimestamp, tokens.lastTimestamp)
+        self[.tokens].lastTimestamp = lastTimestamp
         for index in messages.indices where messages[index].state == .waiting {
             let (broadcast, content, alert) = (
                 messages[index].broadcast, messages[index].contentBytes ?? 0, messages[index].alertBytes ?? 0

@@ -3,29 +3,24 @@ package import FoundationEssentials
 package import GrandstandContract
 
 extension Lane {
-    /// The effect of a verdict.
-    package enum Effect: Sendable, Hashable {
-        /// Nothing changed, because another replica has the lease, or the message was already settled.
-        case none
-        case settled
-        /// The verdict was recorded. APNs also said, with this reason, that it does not know the lane's channel, so the
-        /// channel must be checked.
-        case channelDoubted(reason: String)
-    }
-
-    /// Records what became of the message under way, and ends the lease.
-    package mutating func settle(_ delivery: ClaimedDelivery, at now: Date) -> Effect {
-        guard let id = delivery.message.id, let index = underWay(id, delivery.replica) else { return .none }
+    /// Records what became of the message under way, and ends the lease. Nothing changes if another replica has the
+    /// lease, or if the message was already settled.
+    ///
+    /// - Returns: the reason with which APNs said that it does not know the lane's channel, so that the channel must be
+    ///   checked; `nil`: it did not say so.
+    @discardableResult
+    package mutating func settle(_ delivery: ClaimedDelivery, at now: Date) -> String? {
+        guard let id = delivery.message.id, let index = underWay(id, delivery.replica) else { return nil }
         guard let verdict = delivery.verdict else {
             messages[index].state = unsent(.channel)
             messages[index].attempts -= 1
             // Nothing was sent, so the lane need not wait for its interval between messages.
-            readyAt = now
+            self[.channel].readyAt = now
             giveBack(.channel, at: now)
-            return .settled
+            return nil
         }
         if !delivery.mayBeProcessed { messages[index].refusals += 1 }
-        var effect = Effect.settled
+        var doubt: String?
         switch verdict {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: delivery.settledAt)
@@ -42,13 +37,13 @@ extension Lane {
             wait(index, until: time, reason)
         case .throttled(let time, let reason):
             wait(index, until: time, reason)
-            readyAt = max(readyAt ?? time, time)
+            pace(.channel, until: time)
         case .rejected(let refusal):
             messages[index].settle(.rejected, at: delivery.settledAt)
             messages[index].reason = refusal.reason.rawValue
         case .channelDoubted(let refusal, let next):
             let hasChannel = channel.map { $0.takesMessages && $0.channelID == messages[index].channelID } ?? false
-            effect = hasChannel ? .channelDoubted(reason: refusal.reason.rawValue) : .settled
+            doubt = hasChannel ? refusal.reason.rawValue : nil
             // Another channel is created, unless the audience is over.
             if let next, hasChannel || fencedAt == nil {
                 wait(index, until: next, refusal.reason.rawValue)
@@ -61,11 +56,11 @@ extension Lane {
             messages[index].reason = reason
         }
         if let notBefore = delivery.notBefore {
-            readyAt = max(readyAt ?? notBefore, notBefore)
+            pace(.channel, until: notBefore)
             if let next = messages[index].nextAttemptAt { messages[index].nextAttemptAt = max(next, notBefore) }
         }
         giveBack(.channel, at: now)
-        return effect
+        return doubt
     }
 
     /// Records the outcome of a shard of the message to tokens that is under way, and ends the lease. The rest of the
@@ -90,7 +85,7 @@ extension Lane {
         messages[index].reason = reason ?? messages[index].reason
         if progress.isDone {
             // Nothing was sent, so the lane need not wait for its interval between messages.
-            if progress.total == 0 { tokens.readyAt = now }
+            if progress.total == 0 { self[.tokens].readyAt = now }
             let isRefused = progress.accepted == 0 && progress.rejected + progress.gone > 0
             let isLate = progress.accepted == 0 && progress.expired > 0 && !isRefused
             messages[index].settle(isRefused ? .rejected : isLate ? .expired : .accepted, at: now)
@@ -109,7 +104,7 @@ extension Lane {
     /// - Parameter delivery: `nil`: the shard is for tokens that came late.
     package func holds(_ delivery: Int?, number: Int, by replica: UUID) -> Bool {
         guard let delivery else {
-            return tokens.lease?.replica == replica && queue(.tokens).allSatisfy { $0.state != .sending }
+            return self[.tokens].lease?.replica == replica && queue(.tokens).allSatisfy { $0.state != .sending }
         }
         return underWay(delivery, replica).map { messages[$0].attempts == number } ?? false
     }
@@ -125,15 +120,15 @@ extension Lane {
     ///
     /// - Returns: whether it is leased.
     package mutating func lease(for claim: LaneClaim) -> Bool {
-        if let lease = tokens.lease, lease.until > claim.at { return false }
+        if let lease = self[.tokens].lease, lease.until > claim.at { return false }
         guard queue(.tokens).isEmpty else { return false }
-        tokens.lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        self[.tokens].lease = Lease(replica: claim.replica, until: claim.leasedUntil)
         return true
     }
 
     /// Ends the lease after a shard of tokens that came late.
     package mutating func release(by replica: UUID, at now: Date) {
-        if tokens.lease?.replica == replica { giveBack(.tokens, at: now) }
+        if self[.tokens].lease?.replica == replica { giveBack(.tokens, at: now) }
     }
 
     /// Extends the lease of a replica that still works on the lane.

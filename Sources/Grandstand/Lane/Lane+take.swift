@@ -114,18 +114,17 @@ extension Lane {
             }
             // The interval counts from the time at which the message was due. If it counted from the claim, each late
             // claim would delay a lane that gets a message in every interval. At most half an interval is caught up.
-            pace(
-                kind, claim.laneInterval,
-                from: max(min(waitsSince, now), now.addingTimeInterval(-claim.laneInterval / 2)))
+            let from = max(min(waitsSince, now), now.addingTimeInterval(-claim.laneInterval / 2))
+            pace(kind, until: from.addingTimeInterval(claim.laneInterval))
         } else if form.hasNewTimestamp {
             // The interval counts from the first shard.
-            pace(kind, claim.laneInterval, from: now)
+            pace(kind, until: now.addingTimeInterval(claim.laneInterval))
         }
         return messages[index]
     }
 
-    private mutating func pace(_ kind: Contract.DeliveryKind, _ interval: TimeInterval, from time: Date) {
-        self[kind].readyAt = max(self[kind].readyAt ?? .distantPast, time.addingTimeInterval(interval))
+    mutating func pace(_ kind: Contract.DeliveryKind, until time: Date) {
+        self[kind].readyAt = max(self[kind].readyAt ?? time, time)
     }
 
     /// Gives the alerts between the head and the newest message the newest content, because older content must not

@@ -41,14 +41,9 @@ package struct Lane: Sendable, Hashable {
     package internal(set) var audience: Audience
     /// `nil`: the lane has no channel yet, has lost it, or needs none.
     package var channel: Channel?
-    package var lease: Lease?
     /// The unsettled messages, in order. For `withdraw` and `takeBackEnd`, the array also has the settled messages that
     /// these methods need, for example messages whose content may become the newest again.
-    package var messages: [LaneMessage]
-    /// The `aps.timestamp` of the last message; 0 before the first.
-    package var lastTimestamp: Int
-    /// No message is sent before this time, because of the lane's interval or because APNs asked to wait.
-    package var readyAt: Date?
+    package var messages: [LaneMessage] = []
     /// When the lane got its `end`, or its event ended. The lane takes no more messages.
     package var fencedAt: Date?
     /// When its audience was removed or its event cancelled. Waiting messages are not sent either.
@@ -60,64 +55,34 @@ package struct Lane: Sendable, Hashable {
     package var told: UUID?
     /// Until this time APNs stores the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
-    /// Since when the lane waits for its turn; `nil`: it does not wait. Newer messages do not change this time.
-    package var waitsSince: Date?
-    /// The same for the messages to tokens as `lease`, `lastTimestamp`, `readyAt` and `waitsSince` for those to the
-    /// channel.
-    package var tokens: Turn
+    private var channelTurn = Turn()
+    private var tokensTurn = Turn()
 
     /// What each kind of messages has of its own.
     package struct Turn: Sendable, Hashable {
         package var lease: Lease?
-        package var lastTimestamp: Int
+        /// The `aps.timestamp` of the last message; 0 before the first.
+        package var lastTimestamp = 0
+        /// No message is sent before this time, because of the lane's interval or because APNs asked to wait.
         package var readyAt: Date?
+        /// Since when the lane waits for its turn; `nil`: it does not wait. Newer messages do not change this time.
         package var waitsSince: Date?
 
-        package init(
-            lease: Lease? = nil, lastTimestamp: Int = 0, readyAt: Date? = nil, waitsSince: Date? = nil
-        ) {
-            self.lease = lease
-            self.lastTimestamp = lastTimestamp
-            self.readyAt = readyAt
-            self.waitsSince = waitsSince
-        }
+        package init() {}
     }
 
     package subscript(kind: Contract.DeliveryKind) -> Turn {
-        get {
-            kind == .tokens
-                ? tokens : Turn(lease: lease, lastTimestamp: lastTimestamp, readyAt: readyAt, waitsSince: waitsSince)
-        }
-        set {
-            if kind == .tokens {
-                tokens = newValue
-            } else {
-                (lease, lastTimestamp) = (newValue.lease, newValue.lastTimestamp)
-                (readyAt, waitsSince) = (newValue.readyAt, newValue.waitsSince)
-            }
-        }
+        get { kind == .tokens ? tokensTurn : channelTurn }
+        set { if kind == .tokens { tokensTurn = newValue } else { channelTurn = newValue } }
     }
 
-    package init(
-        id: Int, audience: Audience, channel: Channel?, lease: Lease? = nil, messages: [LaneMessage] = [],
-        lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
-        newest: UUID? = nil, told: UUID? = nil, storedUntil: Date? = nil, waitsSince: Date? = nil,
-        tokens: Turn = Turn()
-    ) {
-        self.waitsSince = waitsSince
-        self.tokens = tokens
+    /// The highest `aps.timestamp` of all messages: a device may know one that was sent in the other way.
+    package var lastTimestamp: Int { max(channelTurn.lastTimestamp, tokensTurn.lastTimestamp) }
+
+    package init(id: Int, audience: Audience, channel: Channel?) {
         self.id = id
         self.audience = audience
         self.channel = channel
-        self.lease = lease
-        self.messages = messages
-        self.lastTimestamp = lastTimestamp
-        self.readyAt = readyAt
-        self.fencedAt = fencedAt
-        self.closedAt = closedAt
-        self.newest = newest
-        self.told = told
-        self.storedUntil = storedUntil
     }
 
     /// The most seconds by which `aps.timestamp` may be ahead of the clock, when a lane sends more than one message a

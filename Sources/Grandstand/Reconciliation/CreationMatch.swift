@@ -9,9 +9,9 @@ package import FoundationEssentials
 /// creations are tried again.
 package struct CreationMatch: Sendable {
     /// Calls with the channels that they made.
-    package private(set) var settled: [(call: LedgerSnapshot.Entry, channel: UnmanagedChannel)] = []
+    package private(set) var settled: [(call: Channel, channel: UnmanagedChannel)] = []
     /// Calls that must be made again.
-    package private(set) var reopened: [LedgerSnapshot.Entry] = []
+    package private(set) var reopened: [Channel] = []
     /// Channels that a call or another system may have made.
     package private(set) var contested: [UnmanagedChannel] = []
 
@@ -27,7 +27,7 @@ package struct CreationMatch: Sendable {
     ///   - undecided: channels that a call under way may be making.
     ///   - isWhole: whether the list has every channel that Apple has.
     init(
-        _ calls: [LedgerSnapshot.Entry], free: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
+        _ calls: [Channel], free: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
         listedAt: Date
     ) {
         for policy in StoragePolicy.allCases {
@@ -43,7 +43,7 @@ package struct CreationMatch: Sendable {
     /// Matches the calls of one storage policy with channels. Each channel has this policy, or its policy was not read.
     /// For each channel, at least one of the calls may have made it.
     private mutating func match(
-        _ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
+        _ calls: [Channel], _ channels: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
         listedAt: Date
     ) {
         guard isWhole, channels.allSatisfy({ $0.storagePolicy != nil }) else {
@@ -75,7 +75,7 @@ package struct CreationMatch: Sendable {
 
     /// Finds a different call for every channel. Maps the index of the call to the index of the channel. `nil`: there
     /// is no call for some channels, so other systems made these channels.
-    private static func pairs(_ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
+    private static func pairs(_ calls: [Channel], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
         var channelOfCall: [Int: Int] = [:]
         // Kuhn's augmenting paths: a call gives up its channel if that channel finds another call.
         func place(_ channel: Int, _ tried: inout Set<Int>) -> Bool {
@@ -96,7 +96,7 @@ package struct CreationMatch: Sendable {
     }
 }
 
-extension LedgerSnapshot.Entry {
+extension Channel {
     /// Whether this creation can have made the channel. The channel must have been seen first at `calledAt` or later.
     /// If a list without the channel is known, Apple must have been asked for this list before `settleableAt`.
     func mayHaveMade(_ channel: UnmanagedChannel) -> Bool {

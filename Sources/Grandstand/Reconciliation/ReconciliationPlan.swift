@@ -5,20 +5,18 @@ package import GrandstandContract
 /// Compares Apple's list with the ledger. First `questions` returns the channels to read from Apple one by one. With
 /// Apple's answers, `conclusions` decides the actions. Pure.
 package struct ReconciliationPlan: Sendable {
-    /// The result of reading one channel.
+    /// The result of reading one channel, if Apple gave a usable answer.
     package enum Reading: Sendable, Hashable {
         case exists(StoragePolicy)
         case gone
-        /// Apple gave no usable answer.
-        case unknown
     }
 
     /// Channels that should be listed: they were active or retiring before the list was asked for.
-    package let expected: [LedgerSnapshot.Entry]
+    package let expected: [Channel]
     /// The number of the ledger's channels that Apple should or may still have, and that its list has.
     package let matched: Int
     /// Expected channels that are not listed.
-    package let vanished: [LedgerSnapshot.Entry]
+    package let vanished: [Channel]
     /// Whether the list has none of the expected channels (even if only one was expected), and no message to one of
     /// them was refused with the reason that Apple does not know the channel. If `true`, Apple may have turned the
     /// app's Broadcast capability off, or sent the list of another app. In this case no channel is replaced, unless
@@ -27,42 +25,46 @@ package struct ReconciliationPlan: Sendable {
     /// refusal.
     package let everythingVanished: Bool
     /// Channels that are listed, although Apple refused a message to them before the list was asked for.
-    package let doubted: [LedgerSnapshot.Entry]
+    package let doubted: [Channel]
     /// Channels that are listed and not in the ledger, except those that a creation under way may be making.
     package let unmanaged: [UnmanagedChannel]
 
-    private let snapshot: LedgerSnapshot
+    /// Every channel of the ledger that is not deleted, and the deleted channels that Apple still lists.
+    package let entries: [Channel]
+    /// When Apple was asked for the list.
+    private let listedAt: Date
     private let listed: Set<String>
     /// Creations without an answer whose outcome the list shows.
-    private let unanswered: [LedgerSnapshot.Entry]
+    private let unanswered: [Channel]
     /// Unmanaged channels that a creation under way may be making: nothing is decided about them yet.
     private let undecided: [UnmanagedChannel]
 
-    package init(_ listing: ChannelListing, _ snapshot: LedgerSnapshot) {
-        self.snapshot = snapshot
+    /// - Parameters:
+    ///   - entries: the ledger after the list was recorded.
+    ///   - unmanaged: channels that Apple lists and the ledger does not know.
+    package init(
+        _ listing: ChannelListing, _ entries: [Channel], unmanaged seen: [UnmanagedChannel], listedAt: Date
+    ) {
+        self.entries = entries
+        self.listedAt = listedAt
         let listed = Set(listing.channelIDs)
         self.listed = listed
-        func isListed(_ entry: LedgerSnapshot.Entry) -> Bool { entry.channelID.map(listed.contains) ?? false }
+        func isListed(_ entry: Channel) -> Bool { entry.channelID.map(listed.contains) ?? false }
 
-        let expected = snapshot.entries.filter { entry in
-            entry.state.traits.contains(.takesMessages) && entry.changedAt < snapshot.listedAt
-        }
-        self.expected = expected
+        func isDoubted(_ entry: Channel) -> Bool { entry.doubtedAt ?? .distantFuture < listedAt }
+        expected = entries.filter { Set.takesMessages.contains($0.state) && $0.changedAt < listedAt }
         vanished = expected.filter { !isListed($0) }
         everythingVanished =
-            !expected.isEmpty && vanished.count == expected.count
-            && !vanished.contains { entry in entry.doubtedAt.map { $0 < snapshot.listedAt } == true }
-        doubted = expected.filter { entry in
-            isListed(entry) && entry.doubtedAt.map { $0 < snapshot.listedAt } == true
-        }
-        matched = snapshot.entries.count { $0.state.traits.contains(.isAtApple) && isListed($0) }
+            !expected.isEmpty && vanished.count == expected.count && !vanished.contains(where: isDoubted)
+        doubted = expected.filter { isListed($0) && isDoubted($0) }
+        matched = entries.count { Set.isAtApple.contains($0.state) && isListed($0) }
 
-        let calls = snapshot.entries.filter { $0.state == .creating && $0.calledAt != nil }
-        unanswered = calls.filter { ($0.settleableAt ?? .distantFuture) <= snapshot.listedAt }
+        let calls = entries.filter { $0.state == .creating && $0.calledAt != nil }
+        unanswered = calls.filter { ($0.settleableAt ?? .distantFuture) <= listedAt }
             .sorted { ($0.calledAt ?? .distantPast) < ($1.calledAt ?? .distantPast) }
-        let underWay = calls.filter { ($0.settleableAt ?? .distantFuture) > snapshot.listedAt }
-        let known = Set(snapshot.entries.compactMap(\.channelID))
-        let unknown = snapshot.unmanaged.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
+        let underWay = calls.filter { ($0.settleableAt ?? .distantFuture) > listedAt }
+        let known = Set(entries.compactMap(\.channelID))
+        let unknown = seen.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
         // A channel that was seen before a call began was not made by this call.
         func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool { underWay.contains { $0.mayHaveMade(channel) } }
         undecided = unknown.filter(mayBeUnderWay)
@@ -110,37 +112,28 @@ package struct ReconciliationPlan: Sendable {
         }
         var actions: [ReconciliationAction] = []
         var isIncomplete = false
+        func reading(_ entry: Channel) -> Reading? { entry.channelID.flatMap { readings[$0] } }
         for entry in vanished {
-            switch entry.channelID.flatMap({ readings[$0] }) {
+            switch reading(entry) {
             case .gone: actions.append(.init(.markMissing, entry))
             case .exists:
                 isIncomplete = true
                 if entry.doubtedAt != nil { actions.append(.init(.confirm, entry)) }
-            case .unknown, nil: break
+            case nil: break
             }
         }
         // The list counts more than the reading of one channel: a doubted channel that is listed is confirmed, even if
         // Apple answered `gone` when the channel was read. But if the reading gave no usable answer, the channel is not
         // confirmed, because it is not known whether the list is current.
-        for entry in doubted {
-            switch entry.channelID.flatMap({ readings[$0] }) {
-            case .exists, .gone: actions.append(.init(.confirm, entry))
-            case .unknown, nil: break
-            }
-        }
+        actions += doubted.filter { reading($0) != nil }.map { .init(.confirm, $0) }
         let deletions = returned(options, &actions)
 
-        var free = unmanaged.compactMap { channel in
-            var channel = channel
-            switch readings[channel.channelID] {
-            case .exists(let policy): channel.storagePolicy = policy
-            case .gone: return UnmanagedChannel?.none
-            case .unknown, nil: break
-            }
-            return channel
+        var free = unmanaged.filter { readings[$0.channelID] != .gone }
+        for index in free.indices {
+            if case .exists(let policy) = readings[free[index].channelID] { free[index].storagePolicy = policy }
         }
         let match = CreationMatch(
-            unanswered, free: free, undecided: undecided, isWhole: !isIncomplete, listedAt: snapshot.listedAt)
+            unanswered, free: free, undecided: undecided, isWhole: !isIncomplete, listedAt: listedAt)
         actions += match.settled.map { .init(.settle, $0.call, $0.channel) }
         actions += match.reopened.map { .init(.reopen, $0) }
         let settled = Set(match.settled.map(\.channel))
@@ -148,19 +141,13 @@ package struct ReconciliationPlan: Sendable {
         // An adopted channel gets a row in the ledger, and the row needs the storage policy. So with `apply` a channel
         // without a known policy is not adopted. Without `apply` no policy is read for adoption, and the plan shows
         // these channels, too.
-        if options.adopt {
-            let known = free.filter { $0.storagePolicy != nil || !options.apply }
-            actions += known.map { .init(.adopt, nil, $0) }
-            let adopted = Set(known)
-            free.removeAll(where: adopted.contains)
+        func take(_ name: Contract.ReconciliationActionName, _ channels: [UnmanagedChannel]) {
+            let channels = channels.filter { $0.storagePolicy != nil || !options.apply }
+            actions += channels.map { .init(name, nil, $0) }
+            free.removeAll(where: Set(channels).contains)
         }
-        if options.deleteUnmanaged {
-            let deleted = ripe(free, options, now, spent: deletions)
-                .filter { $0.storagePolicy != nil || !options.apply }
-            actions += deleted.map { .init(.deleteUnmanaged, nil, $0) }
-            let gone = Set(deleted)
-            free.removeAll(where: gone.contains)
-        }
+        if options.adopt { take(.adopt, free) }
+        if options.deleteUnmanaged { take(.deleteUnmanaged, ripe(free, options, now, spent: deletions)) }
         let contested = match.contested.filter(free.contains)
         actions += contested.map { .init(.contest, nil, $0) }
         let isAmbiguous =
@@ -181,12 +168,12 @@ package struct ReconciliationPlan: Sendable {
     /// - Returns: the number of deletions.
     private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
         var deletions = 0
-        let present = snapshot.entries.filter { $0.channelID.map(listed.contains) ?? false }
+        let present = entries.filter { $0.channelID.map(listed.contains) ?? false }
         let wanted = present.filter(\.isWanted)
         for entry in present {
             if entry.state == .missing { actions.append(.init(.restore, entry)) }
             // A deletion is examined only if it was recorded before the list was asked for.
-            guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
+            guard entry.state == .deleted, entry.changedAt < listedAt else { continue }
             if !entry.deletionConfirmed {
                 // If several channels served one audience, the newest of them is restored.
                 let newest = wanted.last { $0.eventKey == entry.eventKey && $0.variant == entry.variant }

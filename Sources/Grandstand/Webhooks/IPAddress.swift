@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
     /// 4 or 16 bytes, in network byte order.
@@ -12,7 +20,11 @@ package struct IPAddress: Sendable, Hashable {
     /// Reads four decimal numbers without leading zeros, or RFC 4291's text form without a zone. `nil` for everything
     /// else, also for forms that C libraries accept as addresses (`0x7f.1`).
     package init?(_ text: String) {
-        guard let bytes = text.contains(":") ? Self.version6(text) : Self.version4(text) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: text.contains(":") ? 16 : 4)
+        // `inet_pton` would read only up to a NUL.
+        guard !text.utf8.contains(0), inet_pton(bytes.count == 16 ? AF_INET6 : AF_INET, text, &bytes) == 1 else {
+            return nil
+        }
         self.bytes = bytes
     }
 
@@ -22,44 +34,6 @@ package struct IPAddress: Sendable, Hashable {
             let inner = IPAddress(bytes: Array(bytes[12...]))
         else { return self }
         return inner
-    }
-
-    private static func version4(_ text: some StringProtocol) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let bytes = parts.compactMap { part -> UInt8? in
-            guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), part == "0" || !part.hasPrefix("0") else {
-                return nil
-            }
-            return UInt8(part)
-        }
-        return parts.count == 4 && bytes.count == 4 ? bytes : nil
-    }
-
-    private static func version6(_ text: String) -> [UInt8]? {
-        let halves = text.split(separator: "::", omittingEmptySubsequences: false)
-        guard halves.count <= 2, !text.contains(":::") else { return nil }
-        guard let head = groups(halves[0], isLast: halves.count == 1) else { return nil }
-        guard halves.count == 2 else { return head.count == 16 ? head : nil }
-        guard let tail = groups(halves[1], isLast: true), head.count + tail.count <= 14 else { return nil }
-        return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
-    }
-
-    /// The bytes of groups between colons; the last may be an IPv4 address.
-    private static func groups(_ text: Substring, isLast: Bool) -> [UInt8]? {
-        guard !text.isEmpty else { return [] }
-        var bytes: [UInt8] = []
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        for (index, part) in parts.enumerated() {
-            if isLast, index == parts.count - 1, part.contains("."), let inner = version4(part) {
-                bytes += inner
-            } else {
-                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
-                    let value = UInt16(part, radix: 16)
-                else { return nil }
-                bytes += [UInt8(value >> 8), UInt8(value & 0xFF)]
-            }
-        }
-        return bytes
     }
 
     /// The IPv4 address, or the first four groups of an IPv6 address. Whoever has one IPv6 address has all that begin

@@ -21,51 +21,30 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable, Decodable {
 
     /// `nil` for text that breaks the rule.
     package init?(rawValue: String) {
-        guard TextRule.webhookUrl.accepts(rawValue), let colon = rawValue.firstIndex(of: ":"),
-            let scheme = Scheme(rawValue: rawValue[..<colon].lowercased()),
-            rawValue[colon...].hasPrefix("://")
+        // The scheme; the host, an address in brackets or a name; the port.
+        let form = /(https?):\/\/(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]{1,253}))(?::([0-9]{1,5}))?(?:[\/?].*)?/
+        guard TextRule.webhookUrl.accepts(rawValue), let parts = rawValue.lowercased().wholeMatch(of: form),
+            let scheme = Scheme(rawValue: String(parts.1)), let host = parts.2 ?? parts.3
         else { return nil }
-        let rest = rawValue[colon...].dropFirst(3)
-        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        guard let (host, port) = Self.split(rest[..<end]) else { return nil }
+        let address = IPAddress(String(host))
         let standard = scheme == .https ? 443 : 80
+        // C libraries accept more forms of an address, such as `127.1` and `0x7f.1`. No public name's last part begins
+        // with a digit.
+        guard !host.hasPrefix("."), !host.contains(".."), (parts.2 != nil) == (address?.bytes.count == 16),
+            address != nil || host.split(separator: ".").last?.first?.isNumber != true,
+            let port = parts.4.map({ Int($0) }) ?? standard, (1...65_535).contains(port)
+        else { return nil }
         self.rawValue = rawValue
         self.scheme = scheme
-        self.host = host
-        self.port = port ?? standard
-        let name = host.contains(":") ? "[\(host)]" : host
-        authority = self.port == standard ? name : "\(name):\(self.port)"
+        self.host = String(host)
+        self.port = port
+        authority = (parts.2.map { "[\($0)]" } ?? self.host) + (port == standard ? "" : ":\(port)")
     }
 
     /// The URL without path and query, which may contain a token. The audit log and people who do not own the webhook
     /// see only this.
     package var origin: String { "\(scheme.rawValue)://\(authority)" }
 
-    /// The address, if the host is an IP address.
-    package var address: IPAddress? { IPAddress(host) }
-
-    private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
-        var host = authority
-        var port: Int?
-        let bracket = authority.lastIndex(of: "]")
-        if let colon = authority.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
-            let digits = authority[colon...].dropFirst()
-            guard !digits.isEmpty, digits.count <= 5, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let number = Int(digits), (1...65_535).contains(number)
-            else { return nil }
-            port = number
-            host = authority[..<colon]
-        }
-        if host.hasPrefix("[") {
-            guard host.hasSuffix("]"), let address = IPAddress(String(host.dropFirst().dropLast())),
-                address.bytes.count == 16
-            else { return nil }
-            return (host.dropFirst().dropLast().lowercased(), port)
-        }
-        let isName = host.utf8.allSatisfy { $0.isAlphanumeric || "-._".utf8.contains($0) }
-        guard isName, (1...253).contains(host.utf8.count), !host.hasPrefix("."), !host.contains("..") else {
-            return nil
-        }
-        return (host.lowercased(), port)
-    }
+    /// The address, if the host is an IP address or `localhost` (RFC 6761).
+    package var address: IPAddress? { IPAddress(host == "localhost" ? "127.0.0.1" : host) }
 }

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GrandstandContract
+public import GrandstandContract
 
 extension GrandstandClient {
     /// An app in one APNs environment.
@@ -45,6 +45,61 @@ extension GrandstandClient {
             self.app = app
             installationId = UUID().uuidString.lowercased()
             drawn = .draw()
+        }
+    }
+}
+
+// Calls that the generator does not write: those whose answers are not JSON, and the short view of an app.
+
+extension GrandstandClient.Call where Value == String {
+    /// The server's metrics in Prometheus' text format.
+    public static func metrics() -> Self { Self(.metrics, "/metrics") { String(decoding: $0.body, as: UTF8.self) } }
+
+    /// The server's openapi.yaml.
+    public static func contract() -> Self {
+        Self(.contract, "/openapi.yaml") { String(decoding: $0.body, as: UTF8.self) }
+    }
+}
+
+extension GrandstandClient.Call where Value == GrandstandClient.AppNamePage {
+    /// Lists the apps in the short view for keys that only have the scope lookup.
+    public static func listAppNames() -> Self { Self(.listApps, "/v1/apps") }
+}
+
+extension GrandstandClient.Call where Value == GrandstandClient.AppName {
+    /// Shows an app in the short view for keys that only have the scope lookup.
+    public static func getAppName(_ bundleId: String) -> Self { Self(.getApp, "/v1/apps/\(bundleId)") }
+}
+
+extension GrandstandClient {
+    /// All entries of a list. Pages are fetched while the entries are read.
+    ///
+    ///     for try await event in client.entries(of: .listEvents(state: .live)) { … }
+    public func entries<Item>(of list: Call<Page<Item>>) -> AsyncThrowingStream<Item, any Error> {
+        let pages = Pages(client: self, next: list)
+        return AsyncThrowingStream { try await pages.next() }
+    }
+
+    /// The position in a list.
+    private actor Pages<Item: Sendable & Hashable & Codable> {
+        private let client: GrandstandClient
+        private var items: [Item].SubSequence = []
+        /// `nil`: the last page was read.
+        private var nextPage: Call<Page<Item>>?
+
+        init(client: GrandstandClient, next: Call<Page<Item>>) {
+            self.client = client
+            nextPage = next
+        }
+
+        func next() async throws -> Item? {
+            while items.isEmpty {
+                guard let call = nextPage else { return nil }
+                let page = try await client.send(call)
+                items = page.items[...]
+                nextPage = page.nextCursor.map { call.page(after: $0) }
+            }
+            return items.removeFirst()
         }
     }
 }

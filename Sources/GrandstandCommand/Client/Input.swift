@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
@@ -16,7 +17,7 @@ struct Input: Sendable {
         /// people call the input.
         case members(String)
         /// They change the body.
-        case body(@Sendable (inout Draft, [String]) throws -> Void)
+        case body(@Sendable (inout JSONDraft, [String]) throws -> Void)
         /// The verb reads them itself.
         case own
     }
@@ -95,7 +96,7 @@ struct Input: Sendable {
     ) -> Input {
         let (one, many): (Kind, Kind) = isRequired ? (.requiredOption, .requiredOptions) : (.option, .options)
         return of(member.shape, name, help, one: one, many: many) { write in
-            .body { draft, texts in if !texts.isEmpty { draft.set(member.name, raw: try write(texts)) } }
+            .body { draft, texts in if !texts.isEmpty { draft[member.name] = try write(texts) } }
         }
     }
 
@@ -155,4 +156,19 @@ struct Moment: ExpressibleByArgument {
         guard let date = RFC3339.date(argument) else { return nil }
         self.date = date
     }
+}
+
+/// The parts of `A:B:C`, or of `A:B[:C]`, whose last part is optional and may contain colons.
+///
+/// - Throws: `ValidationError` for a wrong number of parts.
+func parts(_ option: String, _ text: String, _ form: String) throws -> [String] {
+    let most = form.split(separator: ":").count
+    let isOpen = form.hasSuffix("]")
+    let parts = text.split(
+        separator: ":", maxSplits: isOpen ? most - 1 : .max, omittingEmptySubsequences: false
+    ).map(String.init)
+    guard (isOpen ? most - 1 : most)...most ~= parts.count else {
+        throw ValidationError("\(option) \(text): \(form) was expected.")
+    }
+    return parts
 }

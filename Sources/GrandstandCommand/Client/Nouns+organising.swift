@@ -26,10 +26,7 @@ extension Noun {
                     as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
                     declared
                 ) {
-                    try await $0.showEvent(
-                        try await $0.put(over: .getEvent) {
-                            Draft(try JSONValue(parsing: EventDocument(shown: $0).text))
-                        })
+                    try await $0.showEvent(try await $0.put(over: .getEvent) { JSONDraft(event: $0) })
                 },
                 Verb(
                     "patch", .patchEvent, "Changes some members of an event, in one request.",
@@ -44,10 +41,10 @@ extension Noun {
                             use: .members("PATCH"))
                     ]
                 ) {
-                    var draft = Draft()
+                    var draft = JSONDraft()
                     try $0.apply(to: &draft)
-                    guard !draft.isEmpty else { throw StartError("nothing to change: give PATCH or an option") }
-                    try await $0.showEvent(try await $0.client.answer(try $0.call(body: try draft.json)))
+                    guard draft != JSONDraft() else { throw StartError("nothing to change: give PATCH or an option") }
+                    try await $0.showEvent(try await $0.client.answer(try $0.call(body: draft.json)))
                 },
                 Verb("cancel", .cancelEvent, aliases: ["delete"]),
                 Verb(
@@ -67,16 +64,40 @@ extension Noun {
             "broadcast", "Broadcasts to events.",
             [
                 Verb(
-                    "send", .broadcast, discussion: messageForm, as: ["audiences": "audience"], without: ["event"],
-                    body: Contract.BroadcastDraft.shape,
-                    message + [
+                    "send", .broadcast,
+                    discussion:
+                        "Give JSON as text, as @file, or as - for standard input. It reaches the app byte for byte.",
+                    as: ["audiences": "audience"], without: ["event"], body: Contract.BroadcastDraft.shape,
+                    [
+                        .init(
+                            .flag, "end", "This is the last message.",
+                            use: .body { if !$1.isEmpty { $0.set("event", "end") } }),
+                        .init(
+                            .option, "send-at",
+                            "When to send it: an RFC 3339 time, or a time relative to its event's start, such as "
+                                + "start-10m, start or start+1h. A relative time moves with the start.",
+                            use: .body { if let text = $1.first { $0["sendAt"] = sendTime(text) } }),
+                        .fields,
+                        .init(
+                            .flag, "wait",
+                            "Wait until every delivery has its final state, also with --send-at, and print progress.",
+                            use: .own),
                         .audiences,
                         .init(
                             .flag, "preview",
                             "Send nothing: show what each audience would get, and which waiting broadcasts would be "
                                 + "replaced.", use: .own),
                     ]
-                ) { try await $0.send(as: $0.has("preview") ? .previewBroadcast : nil) },
+                ) { given in
+                    var draft = JSONDraft()
+                    draft.set("event", "update")
+                    try given.apply(to: &draft)
+                    let isPreview = given.has("preview")
+                    let answer = try await given.client.answer(
+                        try given.call(isPreview ? .previewBroadcast : nil, body: draft.json))
+                    if isPreview { return try given.show(answer) }
+                    try await given.client.settle(answer, if: given.has("wait"))
+                },
                 Verb(
                     "batch", .broadcastMany,
                     "Sends up to 500 broadcasts in one request; each is accepted or refused by itself. Exits 1 if any "
@@ -117,23 +138,6 @@ extension Noun {
             ]),
     ]
 
-    static let messageForm =
-        "Give JSON as text, as @file, or as - for standard input. It reaches the app byte for byte."
-
-    /// The inputs of a message that are no members of the body, or have another form than there.
-    static let message: [Input] = [
-        .init(.flag, "end", "This is the last message.", use: .body { if !$1.isEmpty { $0.set("event", "end") } }),
-        .init(
-            .option, "send-at",
-            "When to send it: an RFC 3339 time, or a time relative to its event's start, such as start-10m, start or "
-                + "start+1h. A relative time moves with the start.",
-            use: .body { $0.set("sendAt", raw: $1.first.map(sendTime)) }),
-        .fields,
-        .init(
-            .flag, "wait", "Wait until every delivery has its final state, also with --send-at, and print progress.",
-            use: .own),
-    ]
-
     /// `sendAt` in the API's form. `start`, optionally with an offset in seconds, minutes, hours or days, is relative
     /// to the event's start. Any other text is a time; the server checks it.
     @Sendable private static func sendTime(_ text: String) -> [UInt8] {
@@ -163,16 +167,16 @@ extension Noun {
     ]
 
     /// Declares audiences of an event. One that the draft has is changed in place; others are added at the end.
-    @Sendable private static func declare(_ texts: [String], in draft: inout Draft) throws {
-        var all = (draft["audiences"]?.elements ?? []).map { Draft($0) }
+    @Sendable private static func declare(_ texts: [String], in draft: inout JSONDraft) throws {
+        var all = (draft.value("audiences")?.elements ?? []).map { JSONDraft($0) }
         for text in texts {
             let parts = try parts("--audience", text, audienceForm)
             let variant = parts.count == 4 ? parts[3] : nil
             let present = all.firstIndex {
-                $0["bundleId"]?.string?.lowercased() == parts[0].lowercased()
-                    && $0["environment"]?.string == parts[1] && $0["variant"]?.string == variant
+                $0.value("bundleId")?.string?.lowercased() == parts[0].lowercased()
+                    && $0.value("environment")?.string == parts[1] && $0.value("variant")?.string == variant
             }
-            if present == nil { all.append(Draft()) }
+            if present == nil { all.append(JSONDraft()) }
             let place = present ?? all.count - 1
             let isByToken = parts[2] == "tokens"
             all[place].set("bundleId", parts[0])
@@ -180,9 +184,9 @@ extension Noun {
             all[place].set("variant", variant)
             // For token audiences the server stores the newest message, which corresponds to this policy.
             all[place].set("storagePolicy", isByToken ? "mostRecentMessageStored" : parts[2])
-            all[place].set("delivery", raw: Array((isByToken ? #""tokens""# : "null").utf8))
+            all[place]["delivery"] = Array((isByToken ? #""tokens""# : "null").utf8)
         }
-        draft.set("audiences", list: try texts.isEmpty ? [] : all.map { try $0.json })
+        if !texts.isEmpty { draft["audiences"] = JSONWriter.text(all) }
     }
 }
 
@@ -204,7 +208,7 @@ extension Input {
                     bundleId: parts[0], environment: .init(rawValue: parts[1]),
                     variant: parts.count == 3 ? parts[2] : nil)
             }
-            draft.set("audiences", list: selectors)
+            if !selectors.isEmpty { draft["audiences"] = JSONWriter.text(selectors) }
         }
     ) { _ = try parts("--audience", $0, selector) }
 }
@@ -213,17 +217,6 @@ extension Invocation {
     /// Shows a changed event, with `--wait` as soon as its channels exist.
     fileprivate func showEvent(_ answer: JSONValue?) async throws {
         try show(has("wait") ? try await client.channels(of: self["key"] ?? "") : answer)
-    }
-
-    /// Sends a message.
-    ///
-    /// - Parameter preview: what is called in place of the verb's operation, if nothing is sent.
-    func send(as preview: Contract.Operation? = nil) async throws {
-        var draft = Draft()
-        draft.set("event", "update")
-        try apply(to: &draft)
-        let answer = try await client.answer(try call(preview, body: try draft.json))
-        if preview == nil { try await client.settle(answer, if: has("wait")) } else { try show(answer) }
     }
 
     fileprivate func sendBatch() async throws {

@@ -1,3 +1,5 @@
+internal import ArgumentParser
+internal import Grandstand
 internal import GrandstandClient
 internal import GrandstandContract
 internal import GrandstandServer
@@ -15,10 +17,7 @@ struct Noun: Sendable {
     var hasDefault = false
 
     init(_ name: String, _ abstract: String, hasDefault: Bool = false, _ verbs: [Verb]) {
-        self.name = name
-        self.abstract = abstract
-        self.hasDefault = hasDefault
-        self.verbs = verbs
+        (self.name, self.abstract, self.hasDefault, self.verbs) = (name, abstract, hasDefault, verbs)
     }
 
     /// A noun that is its only verb.
@@ -71,15 +70,11 @@ struct Verb: Sendable {
                 inputs.append(input)
             }
         }
-        self.name = name
-        self.operation = operation
+        (self.name, self.operation, self.discussion) = (name, operation, discussion)
+        (self.aliases, self.member, self.run) = (aliases, member, run)
         self.abstract = abstract ?? guide.summary
-        self.discussion = discussion
-        self.aliases = aliases
         self.columns = columns.split(separator: " ").map(String.init)
-        self.member = member
         self.inputs = inputs + (isChange ? [.fields] : [])
-        self.run = run
     }
 }
 
@@ -97,11 +92,13 @@ struct Invocation: Sendable {
     func has(_ name: String) -> Bool { !all(name).isEmpty }
 
     /// Writes the inputs for the body into `draft`.
-    func apply(to draft: inout Draft) throws {
+    func apply(to draft: inout JSONDraft) throws {
         for input in verb.inputs {
-            if case .members(let name) = input.use, let text = self[input.name] {
-                try draft.set(name, membersOf: try json(name, text))
+            guard case .members(let name) = input.use, let text = self[input.name] else { continue }
+            guard case .object(let members) = try JSONValue(parsing: try json(name, text)).kind else {
+                throw StartError("\(name): a JSON object was expected")
             }
+            for member in members { draft[member.name] = member.value.bytes }
         }
         for input in verb.inputs {
             if case .body(let set) = input.use { try set(&draft, all(input.name)) }
@@ -127,9 +124,9 @@ struct Invocation: Sendable {
             }
         }
         if body == nil, ["POST", "PUT", "PATCH"].contains(operation.method) {
-            var draft = Draft()
+            var draft = JSONDraft()
             try apply(to: &draft)
-            if !draft.isEmpty { body = try draft.json }
+            if draft != JSONDraft() { body = draft.json }
         }
         return .init(operation, parameters, body: body)
     }
@@ -149,29 +146,117 @@ struct Invocation: Sendable {
     ///   - get: reads the resource. If it does not exist, it is created.
     ///   - declared: the declaration of a resource: the answer without the members that only the server sets.
     func put(
-        over get: Contract.Operation, _ declared: (JSONValue) throws -> Draft
+        over get: Contract.Operation, _ declared: (JSONValue) -> JSONDraft
     ) async throws -> JSONValue? {
         // Check the inputs before the server is asked.
-        var unused = Draft()
+        var unused = JSONDraft()
         try apply(to: &unused)
         let server = try ServerAccess()
         let get = try call(get, body: nil)
         for _ in 0..<5 {
             let present = try await server.answer(to: get)
-            var draft = Draft()
+            var draft = JSONDraft()
             let isNew = present.status == 404
             if !isNew {
                 guard let value = try ServerAccess.json(of: present) else {
                     throw StartError("\(get.path): the answer is empty")
                 }
-                draft = try declared(value)
+                draft = declared(value)
             }
             try apply(to: &draft)
-            let put = try call(body: try draft.json)
+            let put = try call(body: draft.json)
             let answer = try await server.answer(
                 to: isNew ? put.ifNoneExists() : present.entityTag.map(put.ifMatch) ?? put)
             if answer.status != 412 { return try ServerAccess.json(of: answer) }
         }
         throw StartError("\(get.path): somebody else changed it each time; try again")
+    }
+}
+
+// ArgumentParser needs a type for each command, and takes its inputs from the type's mirror. These types take both from a
+// row of `Noun.table`, so that a verb is a row and no type.
+
+/// A type that stands for a number: `Next<Next<First>>` for 2.
+protocol Place { static var number: Int { get } }
+
+enum First: Place { static var number: Int { 0 } }
+
+enum Next<P: Place>: Place { static var number: Int { P.number + 1 } }
+
+extension Place { static var next: any Place.Type { Next<Self>.self } }
+
+/// The command of the noun at place `N`.
+struct NounCommand<N: Place>: AsyncParsableCommand {
+    static var noun: Noun { Noun.table[N.number] }
+
+    static var configuration: CommandConfiguration {
+        let commands = forPlaces(noun.verbs.count) { verb($0) }
+        return CommandConfiguration(
+            commandName: noun.name, abstract: noun.abstract, subcommands: commands,
+            defaultSubcommand: noun.hasDefault ? commands[0] : nil)
+    }
+
+    fileprivate static func verb<V: Place>(_ place: V.Type) -> any ParsableCommand.Type { VerbCommand<N, V>.self }
+}
+
+/// The command of the noun's verb at place `V`.
+struct VerbCommand<N: Place, V: Place>: AsyncParsableCommand {
+    fileprivate static var verb: Verb { Noun.table[N.number].verbs[V.number] }
+
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: verb.name, abstract: verb.abstract, discussion: verb.discussion, aliases: verb.aliases)
+    }
+
+    @OptionGroup var client: ClientOptions
+    @OptionGroup var inputs: Inputs<N, V>
+
+    func validate() throws {
+        for input in Self.verb.inputs { try inputs.values[input.name]?.forEach(input.check) }
+    }
+
+    func run() async throws {
+        try await Self.verb.run(Invocation(verb: Self.verb, values: inputs.values, client: client))
+    }
+}
+
+/// The inputs of a verb, by their names.
+struct Inputs<N: Place, V: Place>: ParsableArguments, CustomReflectable {
+    private(set) var values: [String: [String]] = [:]
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: InputKey.self)
+        for input in VerbCommand<N, V>.verb.inputs { values[input.name] = try input.texts(in: container) }
+    }
+
+    var customMirror: Mirror {
+        let children = VerbCommand<N, V>.verb.inputs.map { (label: String?.some($0.name), value: $0.definition) }
+        return Mirror(self, children: children)
+    }
+}
+
+extension Noun {
+    /// The commands of these nouns.
+    static func commands(_ names: String...) -> [any ParsableCommand.Type] {
+        let all = forPlaces(table.count) { command($0) }
+        return names.compactMap { name in table.firstIndex { $0.name == name }.map { all[$0] } }
+    }
+
+    private static func command<N: Place>(_ place: N.Type) -> any ParsableCommand.Type {
+        let noun = table[N.number]
+        return noun.verbs.map(\.name) == [noun.name] ? VerbCommand<N, First>.self : NounCommand<N>.self
+    }
+}
+
+/// A command for each of the first `count` places.
+private func forPlaces(
+    _ count: Int, _ command: (any Place.Type) -> any ParsableCommand.Type
+) -> [any ParsableCommand.Type] {
+    var place: any Place.Type = First.self
+    return (0..<count).map { _ in
+        defer { place = place.next }
+        return command(place)
     }
 }

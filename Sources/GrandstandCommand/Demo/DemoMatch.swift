@@ -1,7 +1,51 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import Grandstand
 internal import GrandstandClient
+internal import GrandstandServer
+internal import JSON
+
+/// The match of the demo, as Demo/Data has it.
+struct DemoEvent: Sendable, Decodable {
+    /// A moment of the match: the state that is reported, and the alert that the content type's rules make of it.
+    struct Moment: Sendable, Decodable {
+        let label: String
+        let contentState: RawJSON
+        let final: Bool?
+        let alert: RawJSON?
+
+        /// Whether a card shows this moment.
+        ///
+        /// - Parameter rings: whether the card must have this moment's alert, too.
+        func isShown(by card: APNsSimulator.Activity, rings: Bool) throws -> Bool {
+            guard card.state == (final == true ? .ended : .active),
+                try Self.canonical(Data(card.contentState.bytes)) == Self.canonical(contentState.bytes)
+            else { return false }
+            guard rings, let alert else { return true }
+            return try card.alert.map { try Self.canonical(Data($0.bytes)) } == Self.canonical(alert.bytes)
+        }
+
+        /// JSON text that is the same for equal values.
+        static func canonical(_ json: Data) throws -> Data {
+            try JSONSerialization.data(
+                withJSONObject: try JSONSerialization.jsonObject(with: json), options: [.sortedKeys])
+        }
+    }
+
+    let eventKey: String
+    /// What is declared. Its start has no time.
+    let event: GrandstandClient.EventDraft
+    /// The declaration of the content type that `event` names.
+    let contentType: RawJSON
+    let broadcasts: [Moment]
+
+    /// - Throws: `DecodingError` for a file in the wrong form.
+    static func final() throws -> DemoEvent {
+        let text = EmbeddedFiles.texts["world-cup-final-2022.json"] ?? ""
+        return try JSONValue(parsing: Array(text.utf8)).decode(DemoEvent.self)
+    }
+}
 
 /// Plays the final through the public API. Each proof reports its result; a wrong result stops the demo.
 struct DemoMatch {
@@ -75,7 +119,7 @@ struct DemoMatch {
                 let channelID = found.channelId, channelID == audience.channel.channelId,
                 stage.simulator.channels(of: Self.bundleID, in: environment).map(\.id) == [channelID]
             else {
-                throw PlayFailure("\(audience.environment) should have one channel, not \(found.channelId ?? "-")")
+                throw StartError("\(audience.environment) should have one channel, not \(found.channelId ?? "-")")
             }
             report.proof(
                 "an app looks it up in \(audience.environment)", "\(channelID), \(audience.storagePolicy.rawValue)")
@@ -89,7 +133,7 @@ struct DemoMatch {
             }
         }
         guard stage.simulator.journal().contains(where: { $0.fate == .dropped }) else {
-            throw PlayFailure("no answer of APNs was lost")
+            throw StartError("no answer of APNs was lost")
         }
         report.proof("Apple's answer to a creation was lost", "found in Apple's list, so no channel exists twice")
     }
@@ -128,13 +172,13 @@ struct DemoMatch {
             return report.state == .done ? report : nil
         }
         guard done.counts.accepted == Self.followers, pushes == Self.followers else {
-            throw PlayFailure("the start counts \(done.counts), and \(pushes) pushes were sent")
+            throw StartError("the start counts \(done.counts), and \(pushes) pushes were sent")
         }
         let started = members.filter { $0.start != nil && !$0.isLate }
         for member in started {
             let cards = stage.simulator.lockScreen(of: member.phone.id)
             guard cards.count == 1, cards[0].alert?.text.contains(member.start ?? "") == true else {
-                throw PlayFailure("\(member.phone.id) should show one card with its language's alert, not \(cards)")
+                throw StartError("\(member.phone.id) should show one card with its language's alert, not \(cards)")
             }
         }
         report.proof(
@@ -165,13 +209,13 @@ struct DemoMatch {
             guard case .accepted(let accepted) = try await stage.client.send(.putState(event.eventKey, state)),
                 case .unchanged = try await stage.client.send(.putState(event.eventKey, state)),
                 accepted.outcome == (moment.final == true ? .end : moment.alert == nil ? .update : .rings)
-            else { throw PlayFailure("\(moment.label): the state had the wrong result") }
+            else { throw StartError("\(moment.label): the state had the wrong result") }
             let done = try await poll("the end of \(moment.label)") {
                 let broadcast = try await stage.client.send(.getBroadcast(accepted.id))
                 return broadcast.state == .done ? broadcast : nil
             }
             for delivery in done.deliveries where delivery.state != .accepted {
-                throw PlayFailure("\(moment.label): \(delivery.state) in \(delivery.environment)")
+                throw StartError("\(moment.label): \(delivery.state) in \(delivery.environment)")
             }
             let isLateAway = (away..<back).contains(number)
             for place in members.indices where !(isLateAway && members[place].isLate) { members[place].shown = moment }
@@ -188,13 +232,13 @@ struct DemoMatch {
     }
 
     /// - Parameter isLateAway: whether the late phones have no network, so that they did not ring.
-    /// - Throws: `PlayFailure` for the first lock screen with wrong content.
+    /// - Throws: `StartError` for the first lock screen with wrong content.
     private func checkLockScreens(isLateAway: Bool) throws {
         for member in members {
             guard let expected = member.shown else { continue }
             let cards = stage.simulator.lockScreen(of: member.phone.id)
             guard cards.count == 1, try expected.isShown(by: cards[0], rings: !(isLateAway && member.isLate)) else {
-                throw PlayFailure("\(member.phone.id) should show \(expected.label), not \(cards)")
+                throw StartError("\(member.phone.id) should show \(expected.label), not \(cards)")
             }
         }
     }
@@ -218,7 +262,7 @@ struct DemoMatch {
                 stage.simulator.channels(of: Self.bundleID, in: $0).count
             }
             guard quota.used == 1, listed == 1 else {
-                throw PlayFailure(
+                throw StartError(
                     "the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
             }
         }
@@ -233,7 +277,7 @@ struct DemoMatch {
     private func refusal<Value>(_ status: Int, of call: GrandstandClient.Call<Value>) async throws -> ServerProblem {
         let answer = try await stage.client.exchange(call)
         guard answer.status == status else {
-            throw PlayFailure("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
+            throw StartError("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
         }
         return ServerProblem(answer)
     }
@@ -245,7 +289,7 @@ struct DemoMatch {
             if let value = try await ask() { return value }
             try await Task.sleep(for: .milliseconds(10))
         }
-        throw PlayFailure("\(what): not there after 30 seconds")
+        throw StartError("\(what): not there after 30 seconds")
     }
 
     private var pushes: Int { stage.simulator.journal().count { $0.request.path.hasPrefix("/3/") } }

@@ -1,3 +1,5 @@
+internal import Foundation
+internal import Grandstand
 internal import JSON
 
 /// One fixture of a calendar.
@@ -36,9 +38,7 @@ struct CalendarFault: Error, Sendable, Hashable, Encodable, WritesNulls {
     static let leftOut: [String] = []
 
     init(line: Int?, _ detail: String, uid: String? = nil) {
-        self.line = line
-        self.detail = detail
-        self.uid = uid
+        (self.line, self.detail, self.uid) = (line, detail, uid)
     }
 }
 
@@ -52,10 +52,207 @@ extension CalendarFault: CustomStringConvertible {
 enum CalendarLimits {
     /// The most bytes of a file. Ten leagues of 380 fixtures take 1.5 MB as iCalendar.
     static let bytes = 4 * 1_024 * 1_024
-    static let lines = 200_000
     /// The most bytes of an unfolded line of iCalendar, or of a field of CSV.
     static let fieldBytes = 16 * 1_024
     static let entries = 5_000
     /// The years that the API accepts for events.
     static let years = 2000...2099
+}
+
+/// A text with names in braces, such as `{home} – {away}`. `{{` and `}}` stand for single braces.
+struct Template: Sendable {
+    private let text: String
+
+    // Made once, because an expression takes a hundred times as long to compile as to match. A match does not change it.
+    nonisolated(unsafe) private static let part = /\{\{|\}\}|\{([^{}]+)\}/
+
+    /// `nil`: a brace has no partner, or a name is empty.
+    init?(_ text: String) {
+        if text.replacing(Self.part, with: "").contains(where: { "{}".contains($0) }) { return nil }
+        self.text = text
+    }
+
+    static let rule = "Write names in braces, such as {home}. Write a brace that is part of the text twice."
+
+    /// - Parameter value: returns the value of a name; `nil`: there is none.
+    /// - Returns: `nil`: a name has no value.
+    func filled(_ value: (String) -> String?) -> String? {
+        var isComplete = true
+        let filled = text.replacing(Self.part) { part in
+            guard let name = part.output.1 else { return String(part.output.0.prefix(1)) }
+            let value = value(String(name))
+            isComplete = isComplete && value != nil
+            return value ?? ""
+        }
+        return isComplete ? filled : nil
+    }
+}
+
+/// JSON whose strings are templates. The names of members are not templates.
+extension JSONValue {
+    /// All strings in the value, in the order written, with their pointers.
+    func strings(at pointer: String) -> [(pointer: String, value: JSONValue)] {
+        switch kind {
+        case .null, .bool, .number: []
+        case .string: [(pointer, self)]
+        case .array(let elements): elements.enumerated().flatMap { $1.strings(at: "\(pointer)/\($0)") }
+        case .object(let members): members.flatMap { $1.strings(at: pointer + JSONText.pointer([$0])) }
+        }
+    }
+
+    /// The text of the value, with its strings filled in.
+    ///
+    /// - Returns: `nil`: a name has no value.
+    func filled(_ value: (String) -> String?) -> [UInt8]? {
+        var text: [UInt8] = []
+        var place = source.startIndex
+        for (_, string) in strings(at: "") {
+            guard let template = string.string.flatMap(Template.init) else { continue }
+            guard let filled = template.filled(value) else { return nil }
+            text += source[place..<string.source.startIndex]
+            text += filled.quotedJSON.utf8
+            place = string.source.endIndex
+        }
+        return text + source[place...]
+    }
+}
+
+/// Turns texts into parts of keys and topics.
+enum KeyText {
+    /// Replaces Latin letters with marks by plain letters. Each run of other characters that keys cannot have becomes
+    /// one `-`, except at the ends. `1. FC Köln` becomes `1.-FC-Koln`. A second call changes nothing.
+    static func folded(_ text: String) -> String {
+        var folded = ""
+        var isGap = false
+        for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars {
+            // Marks, which follow their letters.
+            if (0x300...0x36F).contains(scalar.value) { continue }
+            let part = letters[scalar] ?? (isAllowed(scalar) ? String(scalar) : "")
+            if isGap, !part.isEmpty, !folded.isEmpty { folded += "-" }
+            isGap = part.isEmpty
+            folded += part
+        }
+        return folded
+    }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII && EventKey(rawValue: String(scalar)) != nil
+    }
+
+    /// Letters that are not a plain letter with a mark.
+    private static let letters: [Unicode.Scalar: String] = [
+        "Æ": "AE", "æ": "ae", "Ð": "D", "ð": "d", "Đ": "D", "đ": "d", "Ħ": "H", "ħ": "h", "ı": "i", "Ł": "L", "ł": "l",
+        "Ø": "O", "ø": "o", "Œ": "OE", "œ": "oe", "ß": "ss", "Ŧ": "T", "ŧ": "t", "Þ": "Th", "þ": "th",
+    ]
+}
+
+/// A time in a calendar.
+struct CalendarTime: Hashable {
+    /// What the clock shows, in seconds since 1970 as if it were in UTC.
+    var clock: Int
+    /// Seconds by which the clock is ahead of UTC; `nil`: the text does not say.
+    var offset: Int?
+    /// `false`: the text is a day without a time.
+    var hasTime = true
+
+    /// Whether it is 00:00 as written, or in UTC what is 00:00 in the zone of the entries. Many calendars write an unknown
+    /// time so.
+    func isMidnight(in zone: TimeZone) -> Bool {
+        let local = offset == 0 ? clock + zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(clock))) : clock
+        return local % 86_400 == 0
+    }
+
+    func instant(in zone: TimeZone) -> Int { offset.map { clock - $0 } ?? zone.instant(local: clock) }
+
+    /// The time after a duration that is not negative (RFC 5545 3.3.6), such as `PT1H45M`, `P1D` or `P2W`: days are
+    /// counted on the clock, seconds are elapsed time. `nil`: the text is no such duration.
+    func adding(_ duration: String, in zone: TimeZone) -> Int? {
+        guard let parts = duration.wholeMatch(of: Self.duration), !duration.hasSuffix("P"), !duration.hasSuffix("T")
+        else { return nil }
+        func number(_ text: Substring?) -> Int { text.flatMap { Int($0) } ?? 0 }
+        let days = number(parts.1) * 7 + number(parts.2)
+        return CalendarTime(clock: clock + days * 86_400, offset: offset).instant(in: zone)
+            + number(parts.3) * 3_600 + number(parts.4) * 60 + number(parts.5)
+    }
+}
+
+extension CalendarTime {
+    /// Reads `2026-11-28 15:30`, `2026-11-28T14:30:00Z`, `20261128T143000Z` or `2026-11-28T15:30+01:00`.
+    ///
+    /// `nil`: the text is no such time, or the year is outside `CalendarLimits.years`.
+    ///
+    /// - Parameter isDayMonthYear: whether `28.11.2026 15:30` or `28/11/26` is a time, too.
+    init?(_ text: String, isDayMonthYear: Bool) {
+        if let iso = text.wholeMatch(of: Self.iso) {
+            self.init([iso.1, iso.2, iso.3], iso.4.map { [$0, iso.5 ?? "", iso.6 ?? "0"] }, zone: iso.7)
+        } else if isDayMonthYear, let dmy = text.wholeMatch(of: Self.dayMonthYear) {
+            let year = dmy.3.count == 2 ? "20" + dmy.3 : dmy.3
+            self.init([year, dmy.2, dmy.1], dmy.4.map { [$0, dmy.5 ?? "", dmy.6 ?? "0"] }, zone: nil)
+        } else {
+            return nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - day: year, month and day.
+    ///   - time: hour, minute and second; `nil`: the text has no time.
+    ///   - zone: `Z` or an offset; `nil`: the text has none.
+    private init?(_ day: [Substring], _ time: [Substring]?, zone: Substring?) {
+        let n = (day + (time ?? ["0", "0", "0"])).map { Int($0) }
+        let parts = DateComponents(
+            calendar: Self.calendar, year: n[0], month: n[1], day: n[2], hour: n[3], minute: n[4], second: n[5])
+        guard let year = n[0], CalendarLimits.years.contains(year), parts.isValidDate, let date = parts.date else {
+            return nil
+        }
+        if let zone {
+            let digits = zone.filter { $0.isNumber }
+            let (hours, minutes) = (Int(digits.prefix(2)) ?? 0, Int(digits.dropFirst(2)) ?? 0)
+            guard hours < 24, minutes < 60 else { return nil }
+            offset = (zone.hasPrefix("-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
+        }
+        clock = Int(date.timeIntervalSince1970)
+        hasTime = time != nil
+    }
+
+    // Made once, because an expression takes a hundred times as long to compile as to match. A match does not change it.
+    nonisolated(unsafe) private static let duration =
+        /[+]?P(?:([0-9]{1,6})W)?(?:([0-9]{1,6})D)?(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,6})S)?)?/
+    nonisolated(unsafe) private static let iso =
+        #/
+        ([0-9]{4})-?([0-9]{2})-?([0-9]{2})
+        (?:[Tt\x20]([0-9]{1,2}):?([0-9]{2})(?::?([0-9]{2})(?:[.,][0-9]+)?)?([Zz]|[+\-][0-9]{2}:?(?:[0-9]{2})?)?)?
+        /#
+    nonisolated(unsafe) private static let dayMonthYear =
+        #/
+        ([0-9]{1,2})[.\/\-]([0-9]{1,2})[.\/\-]([0-9]{4}|[0-9]{2})
+        (?:,?\x20+([0-9]{1,2})[:.]([0-9]{2})(?:[:.]([0-9]{2}))?)?
+        /#
+
+    private static let calendar: Calendar = {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar
+    }()
+}
+
+/// Local times, in seconds since 1970 as if they were in UTC.
+extension TimeZone {
+    /// The time zone with this name, such as `Europe/Vienna`; `nil`: this machine does not know it.
+    static func named(_ name: String) -> TimeZone? {
+        name.wholeMatch(of: form).flatMap { _ in TimeZone(identifier: name) }
+    }
+
+    /// The form of a time zone's name. Other texts may be paths, so they are not looked up.
+    nonisolated(unsafe) private static let form = /[A-Za-z0-9_+\-]{1,32}(?:\/[A-Za-z0-9_+\-]{1,32}){0,2}/
+
+    /// The instant at which the clock shows `local`. If the clock shows this time twice, the result is the first
+    /// instant. If the clock skips this time, the offset before the change is used (RFC 5545 3.3.5).
+    func instant(local: Int) -> Int {
+        let before = offset(at: local - 86_400)
+        if offset(at: local - before) == before { return local - before }
+        let after = offset(at: local + 86_400)
+        return offset(at: local - after) == after ? local - after : local - before
+    }
+
+    private func offset(at time: Int) -> Int { secondsFromGMT(for: Date(timeIntervalSince1970: Double(time))) }
 }

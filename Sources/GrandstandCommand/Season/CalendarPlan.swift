@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Grandstand
 internal import GrandstandServer
 
@@ -21,21 +22,22 @@ struct CalendarPlan: Sendable {
     var holdsBack = false
 
     private let request: Request
-    private let situation: Situation
+    private let events: [EventKey: SeasonEvent]
+    private let now: Date
     private let known: [String: SeasonEvent]
     private let uids: Set<String>
 
-    init(_ request: Request, _ situation: Situation) {
+    /// - Parameter events: the season's events, and other events that have the key of a draft.
+    init(_ request: Request, _ events: [EventKey: SeasonEvent], now: Date) {
         problems = request.problems
-        self.request = request
-        self.situation = situation
-        known = request.known(in: situation.events)
+        (self.request, self.events, self.now) = (request, events, now)
+        known = request.known(in: events)
         uids = request.uids
         var seen: [EventKey: CalendarDraft] = [:]
         for draft in request.drafts {
             // An entry with a new UID takes over the event of its key, unless the file still has that event's own UID.
             let key = known[draft.uid]?.key ?? draft.key
-            let note = situation.events[key]?.note
+            let note = events[key]?.note
             if let other = seen[key] {
                 refuse(
                     draft, "The entry on line \(other.line) already makes the event \(key). The first entry is used.")
@@ -53,8 +55,8 @@ struct CalendarPlan: Sendable {
     // MARK: Entries of the file
 
     private mutating func consider(_ draft: CalendarDraft, _ key: EventKey) {
-        let isPast = draft.pastAt.map { $0 <= situation.now } ?? false
-        guard let event = situation.events[key] else {
+        let isPast = draft.pastAt.map { $0 <= now } ?? false
+        guard let event = events[key] else {
             if isPast { return past += 1 }
             if draft.isCancelled { return unchanged += 1 }
             let write = Write(line: draft.line, key: key, declaration: draft.document, note: noted(draft, nil))
@@ -77,17 +79,17 @@ struct CalendarPlan: Sendable {
             return
         }
         let note = noted(draft, event)
-        let names = note.said.differences(from: event.note?.said ?? EventDocument())
+        let names = note.said.differences(from: event.note?.said ?? JSONDraft())
         var write = Write(
             line: draft.line, key: key, present: event, declaration: event.document.taking(names, from: draft.document),
             note: note)
         if !names.isEmpty {
             guard let specification = read(write) else { return }
             // Only the server knows whether an ended event expired, so that it opens again.
-            if !event.state.isOver || specification.reaches(beyond: situation.now) {
-                let after = EventDocument(of: specification)
+            if !event.state.isOver || specification.reaches(beyond: now) {
+                let after = JSONDraft(declaring: specification)
                 write.fields = after.differences(from: event.document).filter { names.contains($0) }
-                    .map { Field(name: $0, old: event.document[$0], new: after[$0]) }
+                    .map { ($0, event.document[$0], after[$0]) }
             }
         }
         if write.fields.isEmpty {

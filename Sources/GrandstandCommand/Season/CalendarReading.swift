@@ -3,8 +3,7 @@ internal import Foundation
 /// How a calendar's text becomes entries: the organiser's settings and the time zones.
 struct CalendarReading: Sendable {
     enum Format: String, Sendable {
-        case ics
-        case csv
+        case ics, csv
     }
 
     var format: Format

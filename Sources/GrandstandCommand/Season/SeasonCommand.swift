@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
+internal import GrandstandClient
 internal import GrandstandServer
 internal import JSON
 
@@ -16,14 +17,8 @@ struct SeasonCommand: AsyncParsableCommand {
             calendar changes the same member.
             """)
 
-    /// The exit code if removals were not made because `--accept-removals` is missing.
-    private static let removalsHeldBack = ExitCode(3)
-    /// The exit code if some entries have problems, and the others were processed.
-    private static let hasProblems = ExitCode(4)
-
     enum Verb: String, ExpressibleByArgument, CaseIterable {
-        case preview
-        case apply
+        case preview, apply
     }
 
     @OptionGroup var client: ClientOptions
@@ -50,9 +45,9 @@ struct SeasonCommand: AsyncParsableCommand {
         let (report, failed) = try await verb == .apply ? run.apply() : (run.preview(), 0)
         for problem in report.problems { Terminal.say("\(problem)") }
         try client.show(try JSONValue(parsing: report.report, maximumValues: .max))
-        if report.holdsBack { throw Self.removalsHeldBack }
+        if report.holdsBack { throw ExitCode(3) }
         if failed > 0 { throw ExitCode.failure }
-        if !report.problems.isEmpty { throw Self.hasProblems }
+        if !report.problems.isEmpty { throw ExitCode(4) }
     }
 
     /// Reads the plan and the calendar.
@@ -75,5 +70,162 @@ struct SeasonCommand: AsyncParsableCommand {
         } catch {
             throw StartError("\(source): line \(error.line ?? 1): \(error.detail)")
         }
+    }
+}
+
+/// One run of a season. The calendar was already read. The run changes the server's events to match the calendar.
+struct SeasonRun: Sendable {
+    let server: ServerAccess
+    let request: CalendarPlan.Request
+
+    /// The most requests at a time.
+    private static let concurrency = 8
+
+    /// What a run would do.
+    func preview() async throws -> CalendarPlan {
+        let (events, now) = try await situation()
+        return CalendarPlan(request, events, now: now)
+    }
+
+    /// Applies the plan.
+    ///
+    /// - Returns: what was done, and the number of refused changes.
+    func apply() async throws -> (report: CalendarPlan, failed: Int) {
+        var plan = try await preview()
+        let writes = plan.create + plan.change + plan.notes
+        let cancellations = plan.cancel
+        let written = try await forEach(writes, atMost: Self.concurrency) { ($0.key, try await put($0)) }
+        let cancelled = try await forEach(cancellations, atMost: Self.concurrency) {
+            ($0.key, try await cancel($0))
+        }
+        let results = Dictionary(written + cancelled) { $1 }
+        let refusals = (writes + cancellations).compactMap { write -> CalendarFault? in
+            guard case .refused(let detail)? = results[write.key] else { return nil }
+            return CalendarFault(line: write.line, "The event \(write.key): \(detail)", uid: write.uid)
+        }
+        plan.unchanged += plan.change.count { results[$0.key] == .over }
+        plan.create.removeAll { results[$0.key] != .done }
+        plan.change.removeAll { results[$0.key] != .done }
+        plan.cancel.removeAll { results[$0.key] != .done }
+        plan.problems += refusals
+        return (plan, refusals.count)
+    }
+
+    // MARK: Reading
+
+    /// The season's events, and other events that already have the keys of new entries.
+    private func situation() async throws -> (events: [EventKey: SeasonEvent], now: Date) {
+        var events: [EventKey: SeasonEvent] = [:]
+        var now = Date()
+        var cursor: String?
+        repeat {
+            let list = GrandstandClient.Call.listEvents(season: request.season.rawValue)
+            let answer = try await server.answer(to: list.page(limit: 200, after: cursor))
+            let page = try ServerAccess.json(of: answer)
+            for item in page?["items"]?.elements ?? [] {
+                let event = try Self.event(item)
+                events[event.key] = event
+            }
+            now = answer.headers["date"].flatMap(HTTPDate.parse) ?? now
+            cursor = page?["nextCursor"]?.string
+        } while cursor != nil
+        let keys = Array(request.newKeys(beside: events))
+        let found = try await forEach(keys, atMost: Self.concurrency) { key -> SeasonEvent? in
+            let answer = try await server.answer(to: .getEvent(key.rawValue))
+            // An event that the key cannot access is refused when it is written.
+            return try [403, 404].contains(answer.status) ? nil : Self.event(ServerAccess.json(of: answer))
+        }
+        for event in found.compactMap(\.self) { events[event.key] = event }
+        return (events, now)
+    }
+
+    private static func event(_ json: JSONValue?) throws -> SeasonEvent {
+        if let event = json.flatMap(SeasonEvent.init(shown:)) { return event }
+        throw StartError(
+            "The answer has events of another form, so it is not from Grandstand: is GRANDSTAND_URL correct?")
+    }
+
+    // MARK: Writing
+
+    /// The result of a write.
+    private enum Result: Sendable, Equatable {
+        case done
+        /// The event is over and can no longer be changed.
+        case over
+        /// The refusal in the server's words.
+        case refused(String)
+
+        static let changedMeanwhile = refused("Somebody else changed it at the same time; run it again.")
+    }
+
+    private func put(_ write: CalendarPlan.Write) async throws -> Result {
+        let call = GrandstandClient.Call<GrandstandClient.Event>.putEvent(
+            write.key.rawValue, json: try RawJSON(json: Data(write.document.text)))
+        guard let present = write.present else {
+            return try Self.result(try await server.answer(to: call.ifNoneExists()))
+        }
+        guard let tag = try await tag(of: present) else { return .changedMeanwhile }
+        return try Self.result(try await server.answer(to: call.ifMatch(tag)))
+    }
+
+    /// Records in the event that the calendar cancels it, then cancels it.
+    private func cancel(_ write: CalendarPlan.Write) async throws -> Result {
+        let result = try await put(write)
+        guard result == .done, var event = write.present else { return result }
+        event.document = write.document
+        guard let tag = try await tag(of: event) else { return .changedMeanwhile }
+        return try Self.result(
+            try await server.answer(to: GrandstandClient.Call<Void>.cancelEvent(event.key.rawValue).ifMatch(tag)))
+    }
+
+    /// The entity tag of an event that has not changed since it was read; `nil`: it has changed.
+    private func tag(of event: SeasonEvent) async throws -> String? {
+        let answer = try await server.answer(to: .getEvent(event.key.rawValue))
+        guard answer.status != 404 else { return nil }
+        let present = try Self.event(ServerAccess.json(of: answer))
+        return present.document == event.document && present.state == event.state
+            && present.reopenedAt == event.reopenedAt
+            ? answer.entityTag : nil
+    }
+
+    /// - Throws: `StartError` for an error that affects every request, such as an expired key.
+    private static func result(_ answer: GrandstandClient.Answer) throws -> Result {
+        let problem = ServerProblem(answer)
+        switch answer.status {
+        case 200..<300: return .done
+        case 412: return .changedMeanwhile
+        case 409 where problem.kind == .eventEnded: return .over
+        case 400, 403, 404, 409, 413, 422:
+            let faults = problem.errors.map { " \($0.pointer): \($0.detail)" }.joined()
+            return .refused("\(problem.detail)\(faults)")
+        default: throw ServerAccess.refusal(problem)
+        }
+    }
+}
+
+/// The text of a calendar. The source is a file, a URL, or `-` for standard input.
+///
+/// - Throws: `StartError` with the reason why the calendar cannot be read.
+func calendar(from source: String) async throws -> [UInt8] {
+    guard source.contains("://"), let url = URL(string: source) else {
+        return try content(of: source == "-" ? source : "@" + source)
+    }
+    let isLocal = ["127.0.0.1", "localhost", "::1"].contains(url.host() ?? "")
+    guard ["https", isLocal ? "http" : "https"].contains(url.scheme?.lowercased()) else {
+        throw StartError("\(source): only https URLs are allowed, so that nobody can change the calendar on its way")
+    }
+    let accepted = ["Accept": "text/calendar, text/csv, */*;q=0.1"]
+    let request = GrandstandClient.Request(method: "GET", url: url, headers: accepted, timeout: 60)
+    // The reader refuses a calendar that is longer.
+    let transport = URLSessionTransport(longestAnswer: 60, largestAnswer: CalendarLimits.bytes + 1)
+    do {
+        let answer = try await transport.open(request)
+        guard answer.status == 200 else {
+            let target = answer.headers["location"].map { "; it redirects to \($0), use that address" } ?? ""
+            throw StartError("\(source): HTTP \(answer.status)\(target)")
+        }
+        return Array(answer.body)
+    } catch let error as URLError {
+        throw StartError("\(source): \(error.localizedDescription)")
     }
 }

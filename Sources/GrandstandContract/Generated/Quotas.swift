@@ -39,7 +39,7 @@ extension Contract {
 
     /// An alarm of an app. It stands until its cause is gone. The gravest comes first.
     public enum QuotaAlarm: ContractWord {
-        /// APNs refuses the key that signs for the app, so nothing is sent. keyRefused says more.
+        /// APNs refuses the key that signs for the app, so nothing is sent.
         case keyRefused
         /// A process that sends lacks the key file that signs for the app, or cannot read it. Its log names the file.
         case keyMissing

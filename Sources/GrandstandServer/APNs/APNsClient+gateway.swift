@@ -4,6 +4,37 @@ package import Grandstand
 package import GrandstandContract
 internal import HTTP2
 internal import JSON
+internal import Logging
+
+/// The interface to APNs. Every call ends within the configured request timeout. No call throws: its `APNsAnswer` also
+/// says how a call failed.
+package protocol APNsGateway: Sendable {
+    /// Sends one message to everybody who follows the channel.
+    func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void>
+
+    /// Creates a channel and returns Apple's ID. If the result is `unanswered`, APNs may have created the channel, and
+    /// only `listChannels` can show whether it did.
+    func createChannel(_ storagePolicy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String>
+
+    /// Reads a channel's storage policy.
+    func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy>
+
+    func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void>
+
+    /// Every channel ID of the app in the environment. If any part of the list cannot be read, the result is
+    /// `unanswered`, never a shorter list.
+    func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
+
+    /// Whether the key file can be used, and whether APNs refused the key for this process.
+    func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?)
+}
+
+/// The interface to APNs for pushes to single devices and activities. Every call ends within the configured request
+/// timeout. No call throws: its `APNsAnswer` also says how a call failed.
+package protocol DeviceGateway: Sendable {
+    /// Sends one push to one device or activity of the app.
+    func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void>
+}
 
 extension APNsClient: APNsGateway {
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
@@ -19,7 +50,7 @@ extension APNsClient: APNsGateway {
                     HTTP2Header(APNsHeader.expiration, String(message.apnsExpiration), indexing: .never),
                     Self.requestID(message.requestID),
                 ], body: delivery.body, for: address
-            ).map { _ in }
+            ).map { _ in () }
         }
     }
 
@@ -27,26 +58,27 @@ extension APNsClient: APNsGateway {
         _ storagePolicy: StoragePolicy, at address: APNsAddress
     ) async -> APNsAnswer<String> {
         let body = #"{"message-storage-policy":\#(storagePolicy.wireValue),"push-type":"\#(PushType.json)"}"#
-        return await manage(
-            "a creation", "POST", at: address, body: Array(body.utf8)
-        ).map(Self.channelID)
+        return await manage("a creation", "POST", at: address, body: Array(body.utf8)).map(
+            or: "APNs accepted the creation, but its answer has no channel ID", Self.channelID)
     }
 
     package func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
-        await manage("the reading of a channel", "GET", at: address, channelID: channelID).map(Self.storagePolicy)
+        await manage("the reading of a channel", "GET", at: address, channelID: channelID).map(
+            or: "APNs' description of the channel has no known storage policy", Self.storagePolicy)
     }
 
     package func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
-        await manage("a deletion", "DELETE", at: address, channelID: channelID).map { _ in }
+        await manage("a deletion", "DELETE", at: address, channelID: channelID).map { _ in () }
     }
 
     package func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
-        await manage("the list of channels", "GET", APNsPath.allChannels(of:), at: address).map(Self.channels)
+        await manage("the list of channels", "GET", APNsPath.allChannels(of:), at: address).map(
+            or: "APNs' list of channels cannot be read completely", Self.channels)
     }
 
     package func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?) {
         let file = keys.state(of: use.credentials.keyID)
-        guard file == .ok, let refusal = standings.own()[use] else { return (file, nil) }
+        guard file == .ok, let refusal = tokens.own()[use] else { return (file, nil) }
         return (.refused, refusal)
     }
 
@@ -67,57 +99,194 @@ extension APNsClient: APNsGateway {
 
     /// If the answer has no channel ID, the channel may still exist. Only Apple's list of channels shows whether it
     /// does.
-    static func channelID(_ response: HTTP2Response) throws(UnreadableAnswer) -> String {
-        guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
-            throw UnreadableAnswer("APNs accepted the creation, but its answer has no channel ID")
-        }
-        return channelID
+    static func channelID(_ response: HTTP2Response) -> String? {
+        response[header: APNsHeader.channelID].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    static func storagePolicy(_ response: HTTP2Response) throws(UnreadableAnswer) -> StoragePolicy {
-        guard case .number(let text)? = (try? JSONValue(parsing: response.body))?["message-storage-policy"]?.kind,
-            let policy = StoragePolicy.allCases.first(where: { $0.wireValue == Int(text) })
-        else { throw UnreadableAnswer("APNs' description of the channel has no known storage policy") }
-        return policy
+    static func storagePolicy(_ response: HTTP2Response) -> StoragePolicy? {
+        guard case .number(let text)? = (try? JSONValue(parsing: response.body))?["message-storage-policy"]?.kind
+        else { return nil }
+        return StoragePolicy.allCases.first { $0.wireValue == Int(text) }
     }
 
-    /// Fails unless the body is a JSON object whose member `channels` is an array of IDs only; other members are
+    /// `nil` unless the body is a JSON object whose member `channels` is an array of IDs only; other members are
     /// allowed. A list that cannot be read completely must not be used.
-    static func channels(_ response: HTTP2Response) throws(UnreadableAnswer) -> ChannelListing {
-        let failure = UnreadableAnswer("APNs' list of channels cannot be read completely")
+    static func channels(_ response: HTTP2Response) -> ChannelListing? {
         guard let json = try? JSONValue(parsing: response.body), case .object(let members) = json.kind,
             let elements = json["channels"]?.elements
-        else { throw failure }
+        else { return nil }
         var channelIDs: [String] = []
         var seen: Set<String> = []
         for element in elements {
-            guard let channelID = element.string, (1...1_024).contains(channelID.count) else { throw failure }
+            guard let channelID = element.string, (1...1_024).contains(channelID.count) else { return nil }
             if seen.insert(channelID).inserted { channelIDs.append(channelID) }
         }
         return ChannelListing(channelIDs: channelIDs, otherMembers: members.map(\.name).filter { $0 != "channels" })
     }
 }
 
-/// Why an accepted answer cannot be read.
-struct UnreadableAnswer: Error {
-    let why: String
+extension APNsAnswer {
+    /// Parses an accepted answer.
+    ///
+    /// - Parameter why: the reason if it cannot be parsed. The call then counts as unanswered, because APNs may have
+    ///   processed it.
+    func map<Read: Sendable>(or why: String = "", _ read: (Value) -> Read?) -> APNsAnswer<Read> {
+        switch self {
+        case .accepted(let value, let receipt):
+            read(value).map { APNsAnswer<Read>.accepted($0, receipt) } ?? .unanswered(why)
+        case .refused(let refusal): .refused(refusal)
+        case .unanswered(let why): .unanswered(why)
+        case .unsent(let why): .unsent(why)
+        case .withheld(let why): .withheld(why)
+        }
+    }
 
-    init(_ why: String) { self.why = why }
+    /// Whether APNs accepted the provider token and the topic. It checks both before the channel and the quota.
+    var hasAcceptedTopic: Bool {
+        switch self {
+        case .accepted: true
+        case .refused(let refusal): [.quota, .channelGone].contains(refusal.meaning)
+        case .unanswered, .unsent, .withheld: false
+        }
+    }
+}
+
+extension APNsClient: DeviceGateway {
+    package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
+        let answer: APNsAnswer<Void> = await perform(
+            "device", "POST", APNsPath.device(push.token.hex),
+            [
+                HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
+                HTTP2Header(APNsHeader.pushType, PushType.header),
+                HTTP2Header(APNsHeader.priority, String(push.priority.ofDevicePush.rawValue)),
+                HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
+                HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
+            ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
+            body: push.body, for: address
+        ).map { _ in () }
+        settings.metrics.pushed(to: address.app, answer)
+        return answer
+    }
+}
+
+/// Learns two quirks of an app from APNs' answers.
+///
+/// - The Broadcast capability: if APNs refuses a call because the capability is off, the first such refusal raises the
+///   alarm on all replicas. The next success ends the alarm. Calls continue during the alarm.
+/// - The spelling of the bundle ID that management calls need. This is the registered spelling, or lower case if an ID
+///   with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a mismatch the call is
+///   repeated with the other spelling, and the accepted spelling is stored.
+struct QuirkLearner: Sendable {
+    /// `nil`: nothing is learned, and no call is repeated.
+    let remember: APNsClient.RememberQuirk?
+    let now: @Sendable () -> Date
+    let logger: Logger
+
+    /// Makes a management call with the spelling of the bundle ID that Apple accepts.
+    func spelling<Value: Sendable>(
+        _ name: String, _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
+    ) async -> APNsAnswer<Value> {
+        guard remember != nil, address.bundleID.hasCapitals else { return await watching(name, address, call) }
+        let first = await watching(name, address, call)
+        guard first.isTopicMismatch else { return first }
+        var other = address
+        other.managementPath = address.managementPath == .registered ? .lowercased : .registered
+        let second = await watching(name, other, call)
+        // Apple refused both spellings, so the refusal has another cause, and the first answer is returned. A mismatch
+        // never changes anything at Apple.
+        if second.isTopicMismatch { return first }
+        if second.hasAcceptedTopic {
+            await remember(
+                .managementPath, other.managementPath, of: other.app,
+                other.managementPath == .lowercased
+                    ? "TopicMismatch as registered, accepted in lowercase"
+                    : "TopicMismatch in lowercase, accepted as registered")
+        }
+        return second
+    }
+
+    /// `address` contains the state of the alarm at the time when `address` was read. If the alarm was already raised
+    /// at that time, a success of the call is newer than the refusal, and ends the alarm.
+    func watching<Value: Sendable>(
+        _ name: String, _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
+    ) async -> APNsAnswer<Value> {
+        let answer = await call(address)
+        switch answer {
+        case .accepted where address.isCapabilityOff:
+            await remember(.broadcastFeature, .on, of: address.app, "APNs accepted \(name)")
+        case .refused(let refusal) where refusal.reason == .broadcastFeatureNotEnabled && !address.isCapabilityOff:
+            let request = refusal.requestID ?? "without an ID"
+            await remember(
+                .broadcastFeature, .off, of: address.app,
+                "APNs refused \(name) with \(refusal.reason) (request \(request))")
+        default: break
+        }
+        return answer
+    }
+
+    /// If the quirk cannot be stored, the next answer that shows it is another chance.
+    private func remember(
+        _ quirk: Contract.QuirkName, _ value: Contract.QuirkValue, of app: AppEnvironment, _ evidence: String
+    ) async {
+        do {
+            try await remember?(
+                Contract.Quirk(
+                    environment: .init(app.environment), quirk: quirk, value: value, learnedAt: now(),
+                    evidence: evidence), app)
+        } catch {
+            logger.failed(
+                "the quirk \(quirk) of an app could not be stored", error, at: .warning, ["app": "\(app.bundleID)"])
+        }
+    }
 }
 
 extension APNsAnswer {
-    /// Parses an accepted answer. If the answer cannot be parsed, the call counts as unanswered, because APNs may have
-    /// processed it.
-    func map<Read: Sendable>(_ read: (Value) throws(UnreadableAnswer) -> Read) -> APNsAnswer<Read> {
-        switch self {
-        case .accepted(let value, let receipt):
-            do throws(UnreadableAnswer) { return .accepted(try read(value), receipt) } catch {
-                return .unanswered(error.why)
+    fileprivate var isTopicMismatch: Bool { refusal?.reason == .topicMismatch }
+}
+
+/// The metrics of calls to APNs. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`. Unknown reasons
+/// are `other`, so that APNs cannot create any number of time series.
+extension ServerMetrics {
+    /// The refusals that concern the device token. Other refusals are counted only in `grandstand_apns_answers_total`.
+    static let tokenReasons: Set<APNsReason> = [
+        .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
+    ]
+
+    /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
+    /// `withheld`.
+    func ended(_ call: String, _ answer: APNsAnswer<HTTP2Response>) {
+        let (code, reason) =
+            switch answer {
+            case .accepted(let response, _): (response.status, "none")
+            case .refused(let refusal) where refusal.isHeldBack: (0, "withheld")
+            case .refused(let refusal):
+                (refusal.status, refusal.reason.status == nil ? "other" : refusal.reason.rawValue)
+            case .unanswered: (0, "unanswered")
+            case .unsent: (0, "unsent")
+            case .withheld: (0, "withheld")
             }
-        case .refused(let refusal): return .refused(refusal)
-        case .unanswered(let why): return .unanswered(why)
-        case .unsent(let why): return .unsent(why)
-        case .withheld(let why): return .withheld(why)
-        }
+        let labels = [("call", call), ("status", "\(code)"), ("reason", reason)]
+        series("grandstand_apns_answers_total", labels, .counter).increment(by: 1)
     }
+
+    /// Counts APNs' answers about device tokens, by app. The alert on refused tokens uses the share of refusals.
+    /// Labels: `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
+    func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
+        let result: String
+        switch answer {
+        case .accepted: result = "accepted"
+        case .refused(let refusal) where Self.tokenReasons.contains(refusal.reason): result = refusal.reason.rawValue
+        case .refused, .unanswered, .unsent, .withheld: return
+        }
+        let labels = [
+            ("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue), ("result", result),
+        ]
+        series("grandstand_token_answers_total", labels, .counter).increment(by: 1)
+    }
+
+    /// Counts requests that APNs never processed and that are repeated.
+    var replays: Series { series("grandstand_apns_replays_total", [], .counter) }
+
+    /// Counts new provider tokens.
+    var renewals: Series { series("grandstand_apns_token_renewals_total", [], .counter) }
 }

@@ -6,7 +6,6 @@ internal import Logging
 /// Logs to standard error as JSON, one object a line.
 struct JSONLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
-    var metadataProvider: Logger.MetadataProvider?
     var logLevel: Logger.Level = .info
     private let label: String
 
@@ -18,8 +17,7 @@ struct JSONLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var facts = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
-        if let more = event.metadata { facts.merge(more) { _, new in new } }
+        let facts = metadata.merging(event.metadata ?? [:]) { _, new in new }
         var writer = JSONWriter()
         writer.object { object in
             object.member("time", Date())

@@ -32,7 +32,7 @@ extension Server {
                 drain.begin()
                 closing.withLock {
                     $0 = Task {
-                        try await drain.waitBeyond()
+                        try await Task.sleep(until: drain.begin() + Drain.margin, clock: .continuous)
                         await database.closePools()
                     }
                 }
@@ -59,8 +59,8 @@ extension Server {
         }
     }
 
-    /// The service group logs its steps at info; they are useful only for debugging.
-    private static func quiet(_ logger: Logger) -> Logger {
+    /// A logger for a library that logs its steps at info, where they are useful only for debugging.
+    static func quiet(_ logger: Logger) -> Logger {
         var logger = logger
         if logger.logLevel == .info { logger.logLevel = .notice }
         return logger

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import CoreMetrics
 package import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -41,12 +40,14 @@ package struct Server: Sendable {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
         let templates = try ConsoleTemplates()
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
-        do {
-            try configuration.trustRoots.check()
-        } catch {
-            throw StartError("GRANDSTAND_APNS_CA_FILE: \(error.message)")
+        try naming("GRANDSTAND_APNS_CA_FILE") { try configuration.trustRoots.check() }
+        let webhookClient = try naming("GRANDSTAND_WEBHOOK_CA_FILE") {
+            try WebhookClient(
+                settings: .init(
+                    networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
+                    trustedFile: configuration.webhookTrustedFile),
+                now: wallClock)
         }
-        let webhookClient = try webhookClient(configuration, wallClock)
         if configuration.roles.contains(.api) {
             try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
         }
@@ -59,14 +60,11 @@ package struct Server: Sendable {
         let watch = DatabaseWatch(logger: logger)
         let database = try await DatabaseSession.open(
             configuration.database, sizes: PoolSizes(total: configuration.databaseConnections),
-            onWait: { pool in
-                let timer = CoreMetrics.Timer(
-                    label: "grandstand_database_wait_seconds", dimensions: [("pool", pool)], factory: metrics)
-                return { timer.record($0) }
-            }, onFailure: { watch.saw($0) }, logger: logger)
+            onWait: { metrics.series("grandstand_database_wait_seconds", [("pool", $0)]).record($1.seconds) },
+            onFailure: { watch.saw($0) }, logger: logger)
         let clock: DatabaseClock
         do {
-            let offset = Gauge(label: "grandstand_clock_offset_seconds", factory: metrics)
+            let offset = metrics.series("grandstand_clock_offset_seconds")
             clock = try await database.clock(wall: wallClock, onLead: { offset.record($0) }, logger: logger)
             guard clock.standing != .unusable else {
                 throw StartError(
@@ -82,13 +80,13 @@ package struct Server: Sendable {
         // The stores.
         let drain = Drain(configuration.drain)
         let counting = metrics.counting
-        let databases = Databases(Database(database.pool, counting: counting), database)
-        let signals = WakeUps(databases.work, logger: logger)
-        let stores = Stores(databases, configuration, wakeUps: signals)
-        let keys = KeyStore(database: databases.requests, staleLimit: configuration.lookupStaleness, now: now)
+        let stores = Stores(
+            Database(database.pool, counting: counting), configuration, session: database, logger: logger)
+        let signals = stores.wakeUps
+        let keys = KeyStore(database: stores.main, staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
-            store: LookupStore(database: databases.lookups), keys: keys,
-            settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
+            store: stores.replicaLookups, keys: keys,
+            settings: .init(staleLimit: configuration.lookupStaleness), now: now)
         database.changes.follow { lookups.changed($0) }
 
         // APNs: the client, and the calls that manage channels.
@@ -102,45 +100,58 @@ package struct Server: Sendable {
         client.metrics = metrics
         let gateway = APNsClient(settings: client, keys: keyRing, now: wallClock, logger: logger)
         let calls = ChannelCalls(
-            gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: lease,
-            now: now, logger: logger)
+            gateway: gateway, channels: stores.channels, lease: lease, now: now, logger: logger, counting: counting)
 
         // The API and the console.
-        let gauges = GaugeWatch(databases.requests, channels: stores.channels, tenure: configuration.tenure, now: now)
+        let gauges = GaugeWatch(stores.main, channels: stores.channels, tenure: configuration.tenure, now: now)
         let shares = ConnectionShares(maximum: configuration.maximumConnections)
         let readiness: @Sendable () -> Contract.Readiness = { .init(watch.standing, clock, gateway) }
-        let sending = APNsEnvironment.allCases.map { Sending($0, counting, logger) }
-        let (rates, accounts) = (sending.flatMap(\.rates), sending.flatMap(\.accounts))
+        // What this process learns of APNs in each environment. Broadcasts and pushes to devices may fail for different
+        // reasons, so each has its own rates and its own lines in the log.
+        let sending = APNsEnvironment.allCases.map { environment in
+            func rates(_ api: Contract.APNsAPI) -> SendRates {
+                SendRates(environment: environment, api: api, counting: counting, logger: logger)
+            }
+            return (
+                environment: environment, broadcasts: rates(.broadcast), devices: rates(.device),
+                accounts: [SendAccounts(environment: environment), SendAccounts(environment: environment)]
+            )
+        }
+        let rates = sending.flatMap { [$0.broadcasts, $0.devices] }
+        let accounts = sending.flatMap(\.accounts)
         metrics.tell {
             gauges.current + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
                 + [GaugeSample("grandstand_ready", readiness().status == .ready ? 1 : 0)] + Gauges.of(lookups)
                 + rates.flatMap { Gauges.of($0) }
         }
-        let reconciliation = Reconciliation(calls: calls, counting: counting)
-        let reports = databases.reports.forLongWork
-        var bare = API(
-            configuration: configuration, stores: stores, keys: keys, limits: RateLimits(configuration),
-            lookups: lookups, gateway: gateway, channelOperations: calls, reconciliation: reconciliation,
-            webhookRefusal: { await webhookClient.refusal(of: $0) },
-            readiness: readiness, metrics: metrics, onTrust: { shares.know($0) }, now: now, logger: logger)
-        bare.console = Console(
-            activity: { try await ConsoleActivity(reports, apple: Figure.apple(gateway), within: $0, now: $1) },
-            templates: templates)
-        let api = bare
+        let api = API(
+            configuration: configuration, stores: stores, keys: keys,
+            limits: RateLimits(
+                requests: configuration.rateLimit, failures: configuration.failureLimit,
+                installations: configuration.installationLimit),
+            lookups: lookups, gateway: gateway, channelOperations: calls, readiness: readiness, metrics: metrics,
+            onTrust: { shares.know($0) }, now: now, logger: logger, console: Console(templates: templates))
 
         // The loops. Work may not be claimed if this machine's clock is so wrong that Apple would refuse provider tokens.
         let mayClaim: @Sendable () -> Bool = { clock.mayClaim }
         let tenure = configuration.tenure
         var members: [Member] = []
         /// Adds a loop whose rounds do all the work. A round returns when the next one is due; `nil`: after the interval.
+        /// `atEnd` runs after the last round.
         func loop(
             _ role: Configuration.Role?, _ name: String, _ settings: WorkLoop<Never>.Settings, _ failure: String,
-            wakenBy wakes: AsyncStream<Void>? = nil, _ round: @escaping @Sendable () async throws -> Date?
+            wakenBy wakes: AsyncStream<Void>? = nil, atEnd: @escaping @Sendable () async -> Void = {},
+            _ round: @escaping @Sendable () async throws -> Date?
         ) {
-            let loop = WorkLoop<Never>(settings, failure: failure, logger: logger, now: now) { _ in
+            let loop = WorkLoop<Never>(settings, failure: failure, logger: logger, now: now) { _, _ in
                 .idle(until: try await round())
             }
-            members.append(Member(role, name) { await loop.run(wakenBy: wakes) })
+            members.append(
+                Member(role, name) {
+                    await loop.run(wakenBy: wakes)
+                    // In a separate task, because the present task may be cancelled.
+                    await Task { await atEnd() }.value
+                })
         }
         loop(nil, "clock", .every(2), "the database's clock could not be read") {
             try await clock.measure()
@@ -157,8 +168,21 @@ package struct Server: Sendable {
             try await PostgresTimeLimit.$current.withValue(.request()) { try await keys.reload() }
             return nil
         }
-        members.append(Member(.api, "lookups", lookups.run))
-        let runs = reconciliation.loop(
+        members.append(Member(.api, "announcements") { await cancelWhenGracefulShutdown { await lookups.listen() } })
+        loop(
+            .api, "lookups", .every(0.5), "lookups could not be confirmed; they are answered from memory",
+            wakenBy: lookups.wakes
+        ) {
+            try await lookups.refresh()
+            return nil
+        }
+        if let certificates {
+            loop(.api, "TLS files", .every(1), "the TLS files could not be read") {
+                certificates.reloadIfChanged()
+                return nil
+            }
+        }
+        let runs = calls.reconciling(
             every: configuration.reconcileInterval,
             ReconciliationOptions(
                 apply: true, grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
@@ -175,7 +199,7 @@ package struct Server: Sendable {
             })
         loop(nil, "gateway gauges", .every(2), "whether APNs accepts a key could not be stored") {
             gateway.recordGauges()
-            for (use, refusal) in gateway.standings.news() { try await apps.note(refusal, of: use) }
+            for (use, refusal) in gateway.tokens.news() { try await apps.note(refusal, of: use) }
             return nil
         }
         let calling = calls.calling(mayClaim: mayClaim)
@@ -183,7 +207,7 @@ package struct Server: Sendable {
         members.append(Member(.reconcile, "channel calls") { await calling.run() })
         members.append(Member(.reconcile, "provisioner") { await aligning.run(wakenBy: signals.wakes(.channels)) })
         let janitor = Janitor(
-            rules: PostgresHistory(databases.requests).rules(
+            rules: PostgresHistory(stores.main).rules(
                 history: configuration.history, audit: configuration.audit, installations: configuration.installations),
             now: now, logger: logger)
         loop(.dispatch, "janitor", .every(600), "history could not be deleted") {
@@ -194,35 +218,16 @@ package struct Server: Sendable {
             .dispatch, "app remover", .init(restPerRound: 1, pollInterval: .seconds(5), retry: .seconds(5)),
             "the remaining rows of deleted apps could not be removed"
         ) { try await apps.removeDeleted() ? now() : nil }
-        let writing = WorkLoop<Never>(
-            .every(5), failure: "the last uses of keys could not be written", logger: logger, now: now
-        ) { _ in
-            try await keys.writeUses()
-            return .idle()
-        }
-        members.append(
-            Member(.api, "key uses") {
-                await writing.run()
-                // The last write runs in a separate task, because the present task may be cancelled.
-                await Task { try? await keys.writeUses() }.value
-            })
-        // Each check counts all channels, so checks are at least a second apart.
         loop(
-            .reconcile, "quota watch", .init(rest: .seconds(1), pollInterval: .seconds(30), retry: .seconds(5)),
-            "quota levels could not be checked", wakenBy: signals.wakes(.channels, .webhooks)
+            .api, "key uses", .every(5), "the last uses of keys could not be written",
+            atEnd: { try? await keys.writeUses() }
         ) {
-            if try await stores.channels.areLevelsWatched() {
-                let quotas = try await stores.channels.quotas(now: now(), tenure: tenure)
-                try await stores.channels.noteLevels(of: quotas, now: now())
-            }
+            try await keys.writeUses()
             return nil
         }
-        loop(.reconcile, "gauges", .every(5), "the values for the database's metrics could not be read") {
+        loop(.reconcile, "gauges", .every(5), "quotas and the values for the database's metrics could not be read") {
             try await gauges.look()
             return nil
-        }
-        loop(.reconcile, "quota sampler", .every(60), "quotas could not be sampled") {
-            try await stores.channels.sample(tenure: tenure, now: now())
         }
         let posts = WebhookPosts(
             webhooks: api.webhooks, gateway: webhookClient, signals: signals, lease: lease,
@@ -236,7 +241,7 @@ package struct Server: Sendable {
             return try await stores.outbox.nextScheduled()
         }
         let keyWatch = KeyWatch(fault: { keyRing.fault(of: $0) }, logger: logger)
-        let throttles = PostgresThrottles(databases.requests)
+        let throttles = PostgresThrottles(stores.main)
         loop(
             .dispatch, "send reports", .every(KeyWatch.interval), "what APNs accepts of each app could not be stored"
         ) {
@@ -248,8 +253,7 @@ package struct Server: Sendable {
         for sending in sending {
             let dispatcher = Dispatcher(
                 environment: sending.environment, outbox: stores.outbox, gateway: gateway,
-                rates: sending.broadcasts.rates, accounts: sending.broadcasts.accounts, keys: keyWatch,
-                signals: signals,
+                rates: sending.broadcasts, accounts: sending.accounts[0], keys: keyWatch, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: lease, drain: drain),
@@ -258,19 +262,16 @@ package struct Server: Sendable {
         }
         // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
         // sent. Both loops of an environment share its limit of simultaneous pushes.
-        var shards = ShardSettings(lease: lease, drain: drain)
-        // The shards of a loop come from different runs or lanes, because each of these has one in progress at most.
-        shards.places = 4
         let crowds = CrowdStore(
-            database: databases.work,
-            intervals: .init(lane: configuration.laneInterval, rest: configuration.infrequentInterval))
+            database: stores.work, laneInterval: configuration.laneInterval,
+            rest: configuration.infrequentInterval)
         for sending in sending {
             let pushes = DevicePushes(
-                gateway: gateway, concurrency: configuration.devicePushesUnderWay, rates: sending.devices.rates,
-                accounts: sending.devices.accounts, keys: keyWatch, now: now)
+                gateway: gateway, places: Semaphore(permits: configuration.devicePushesUnderWay),
+                rates: sending.devices, accounts: sending.accounts[1], keys: keyWatch, now: now)
             let starts = ShardDispatcher(
                 environment: sending.environment, store: stores.starts, pushes: pushes, signals: signals,
-                wakenBy: .starts, settings: shards, now: now, mayClaim: mayClaim,
+                topic: .starts, lease: lease, drain: drain, now: now, mayClaim: mayClaim,
                 onSettled: { verdicts in
                     for verdict in verdicts {
                         if let state = StartState(verdict) { counting(.started(state, reason: verdict.reason)) }
@@ -278,53 +279,45 @@ package struct Server: Sendable {
                 }, logger: logger)
             let updates = ShardDispatcher(
                 environment: sending.environment, store: crowds, pushes: pushes, signals: signals,
-                wakenBy: .crowds(sending.environment), settings: shards, now: now, mayClaim: mayClaim, logger: logger)
+                topic: .crowds(sending.environment), lease: lease, drain: drain, now: now, mayClaim: mayClaim,
+                logger: logger)
             members += [Member(.dispatch, "starts", starts.run), Member(.dispatch, "crowds", updates.run)]
         }
 
         // The listeners. Requests in flight may finish within the drain.
         let listeners: @Sendable (@escaping @Sendable (Int) async -> Void) -> [Member] = { onListening in
-            let server = HTTPServer(
-                configuration: configuration, port: configuration.port, responder: api.responder(),
-                lookups: api.lookupResponder(), shares: shares, certificates: certificates, logger: logger
-            ) { port in
-                let scheme = configuration.tls == nil ? "http" : "https"
-                logger.info("listening", metadata: ["url": "\(scheme)://\(configuration.host):\(port)"])
-                await onListening(port)
-            }
             let http = Member(.api, "http") {
                 do {
-                    try await drain.run { try await server.run() }.get()
-                } catch  where drain.isOver {
+                    try await drain.run {
+                        try await listen(
+                            configuration, port: configuration.port, api.responder(), lookups: api.lookupResponder(),
+                            shares: shares, certificates: certificates, logger: logger
+                        ) { port in
+                            let scheme = configuration.tls == nil ? "http" : "https"
+                            logger.info("listening", metadata: ["url": "\(scheme)://\(configuration.host):\(port)"])
+                            await onListening(port)
+                        }
+                    }.get()
+                } catch  where drain.isOver() {
                     // This is not an error of the listener. It was cancelled because the drain is over.
                 }
             }
             guard let port = configuration.operationsPort else { return [http] }
-            let operations = HTTPServer(
-                configuration: configuration, port: port, responder: api.operationsResponder(), lookups: nil,
-                shares: nil, certificates: nil, logger: logger
-            ) { port in
-                logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
+            let operations = Member(nil, "operations") {
+                try await listen(configuration, port: port, api.operationsResponder(), logger: logger) { port in
+                    logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
+                }
             }
-            return [http, Member(nil, "operations", operations.run)]
+            return [http, operations]
         }
         return Server(
             configuration: configuration, logger: logger, database: database, drain: drain, gateway: gateway,
             keys: keys, members: members, listeners: listeners)
     }
 
-    private static func webhookClient(
-        _ configuration: Configuration, _ wallClock: @escaping @Sendable () -> Date
-    ) throws -> WebhookClient {
-        do {
-            return try WebhookClient(
-                settings: .init(
-                    networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
-                    trustedFile: configuration.webhookTrustedFile),
-                now: wallClock)
-        } catch {
-            throw StartError("GRANDSTAND_WEBHOOK_CA_FILE: \(error)")
-        }
+    /// Names the setting to which the errors of `body` belong.
+    private static func naming<Value>(_ setting: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch { throw StartError("\(setting): \(error)") }
     }
 
     /// The database's connection string, for a second server on the same database.
@@ -359,28 +352,6 @@ extension Server {
 
         func run() async throws { try await body() }
     }
-
-    /// What this process learns of APNs in one environment. Broadcasts and pushes to devices may fail for different
-    /// reasons, so each has its own rates and its own lines in the log.
-    private struct Sending {
-        let environment: APNsEnvironment
-        let broadcasts: (rates: SendRates, accounts: SendAccounts)
-        let devices: (rates: SendRates, accounts: SendAccounts)
-
-        init(_ environment: APNsEnvironment, _ counting: @escaping Counting, _ logger: Logger) {
-            func learned(_ api: AppSendRate.API) -> (SendRates, SendAccounts) {
-                (
-                    SendRates(environment: environment, api: api, counting: counting, logger: logger),
-                    SendAccounts(environment: environment)
-                )
-            }
-            self.environment = environment
-            (broadcasts, devices) = (learned(.broadcast), learned(.device))
-        }
-
-        var rates: [SendRates] { [broadcasts.rates, devices.rates] }
-        var accounts: [SendAccounts] { [broadcasts.accounts, devices.accounts] }
-    }
 }
 
 extension WorkLoop<Never>.Settings {
@@ -395,10 +366,4 @@ package struct StartError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
-}
-
-extension Duration {
-    var seconds: TimeInterval {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
 }

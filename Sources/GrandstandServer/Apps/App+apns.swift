@@ -7,7 +7,8 @@ internal import Postgres
 
 /// What APNs' answers said about an app, in columns of `app_environments`.
 extension AppStore {
-    /// Stores a quirk in place of an earlier value. If the same value is learned twice, the first evidence stays.
+    /// Stores a quirk in place of an earlier value. If the same value is learned twice, the first evidence stays. The
+    /// documented value is stored only in place of another one.
     ///
     /// `broadcast-feature` with the value `off` is the alarm that an app's Broadcast capability is off. The value `on`
     /// ends the alarm. Creations that were refused because the capability was off are then due at once.
@@ -17,21 +18,16 @@ extension AppStore {
         try await database.transaction { connection in
             let rows = try await connection.query(
                 """
-                with before as (
-                    select ae.quirks -> \(name)::text ->> 'value' as value
-                    from app_environments ae join apps a using (bundle_id)
-                    where a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
-                )
                 update app_environments ae set quirks = ae.quirks || jsonb_build_object(\(name)::text,
                     jsonb_build_object('value', \(value)::text, 'learned_at', \(RFC3339.text(quirk.learnedAt))::text,
                         'evidence', \(quirk.evidence)::text))
                 from apps a
                 where a.bundle_id = ae.bundle_id and a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
-                    and ae.quirks -> \(name)::text ->> 'value' is distinct from \(value)
-                returning ae.bundle_id,
-                    coalesce((select value from before), \(quirk.quirk.documented?.rawValue)) <> \(value) as is_new
+                    and coalesce(ae.quirks -> \(name)::text ->> 'value', \(quirk.quirk.documented?.rawValue))
+                        is distinct from \(value)
+                returning ae.bundle_id
                 """)
-            guard let row = rows.first, try row.decode(Bool.self, "is_new") else { return }
+            guard let row = rows.first else { return }
             let subject = AuditSubject(bundleID: app.bundleID, environment: app.environment)
             try await connection.query(
                 AuditRows(by: .server, at: quirk.learnedAt).insert(
@@ -131,10 +127,10 @@ extension AppStore {
                     on m.bundle_id = ae.bundle_id and m.environment = ae.environment::text
                 cross join lateral (select greatest(r.failing_since, (
                     select \(overdue)::timestamptz where r.failing_since is null and (exists (
-                        select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
+                        select from audiences where environment = ae.environment and bundle_id = ae.bundle_id
                             and due_at <= \(overdue))
                         or exists (
-                        select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
+                        select from audiences where environment = ae.environment and bundle_id = ae.bundle_id
                             and tokens_due_at <= \(overdue))
                         or exists (\(Self.waitsForChannel(since: overdue)))))) as since) w
                 where w.since is not null or m.bundle_id is not null
@@ -157,10 +153,10 @@ extension AppStore {
     /// place has an alarm of its own, so lanes that wait for a place are left out.
     private static func waitsForChannel(since: Date) -> PostgresQuery {
         """
-        select from lanes l cross join lateral (select * from audiences where lane = l.id offset 0) u
-        join channels c on c.event_key = u.event_key and \(AudienceColumns.servesOfEvent("c", "u"))
-        where l.environment = ae.environment and l.bundle_id = ae.bundle_id and l.due_at is not null
-            and l.channel is null and c.state in \(Channel.State.sql(.isIntent)) and c.created_at <= \(since)
+        select from audiences u
+        join channels c on c.event_key = u.event_key and \(AudienceColumns.serves("c", "u"))
+        where u.environment = ae.environment and u.bundle_id = ae.bundle_id and u.due_at is not null
+            and u.channel is null and c.state in \(Channel.State.sql(.isIntent)) and c.created_at <= \(since)
             and coalesce(c.reason, '') not in
                 ('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))
         """

@@ -46,9 +46,9 @@ extension AppStore {
             """)
         let remaining: Int = try rows.first?.decode("n") ?? 0
         guard remaining == 0 else {
-            throw Problem(
-                .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
-                members: [.channels(remaining)])
+            throw Problem(.appInUse, "\(remaining) channels of \(registered) remain. Delete them first.") {
+                $0.channels = remaining
+            }
         }
         // Keys and webhooks of only this app are deleted. Keys and webhooks of several apps stay for the other apps.
         try await connection.pipeline([
@@ -71,18 +71,18 @@ extension AppStore {
     private static func endOpenLanes(of app: String, now: Date, on connection: PostgresConnection) async throws {
         let lanes: [Int] = try await connection.query(
             """
-            select id from lanes where id = any(array(
+            select lane from audiences where lane = any(array(
                 select u.lane from (select * from audiences where bundle_id = \(app) offset 0) u
                 cross join lateral (select ended_at, cancelled_at from events where key = u.event_key offset 0) e
                 where e.ended_at is null and e.cancelled_at is null))
-            order by id for update
+            order by lane for update
             """
-        ).map { try $0.decode("id") }
+        ).map { try $0.decode("lane") }
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([
             """
-            update lanes set fenced_at = coalesce(fenced_at, \(now)), due_at = null, tokens_due_at = null
-            where id = any(\(lanes))
+            update audiences set fenced_at = coalesce(fenced_at, \(now)), due_at = null, tokens_due_at = null
+            where lane = any(\(lanes))
             """,
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
         ])

@@ -11,7 +11,7 @@ extension API {
         let apps = stores.apps
         return [
             Route(.putApp) { request, context in
-                let bundleID = try context.bundleIDToWrite()
+                let bundleID = try context.bundleID(orThrow: .invalidRequest)
                 let condition = try request.writeCondition()
                 let draft = try Contract.AppDraft(body: try await request.json())
                 let (app, created) = try await apps.put(

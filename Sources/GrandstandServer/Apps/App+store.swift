@@ -19,84 +19,63 @@ package struct AppStore: Sendable {
         _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition = .none,
         now: Date
     ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
-        let created: Bool
-        do {
-            created = try await database.transaction { connection in
-                try await Self.check(condition, bundleID, on: connection)
-                return try await Self.write(bundleID, draft, by: actor, if: condition, now: now, on: connection)
+        let created = try await database.transaction { connection in
+            // Two writers check one after the other.
+            try await connection.query("lock table apps in share row exclusive mode")
+            let present = try await connection.query(
+                """
+                select bundle_id, version, exists (select from app_environments e
+                    where e.bundle_id = a.bundle_id and e.deleting_since is not null) as is_deleted
+                from apps a where topic = \(bundleID.topic) for update
+                """
+            ).first
+            if let registered: BundleID = try present?.word("bundle_id"), registered != bundleID {
+                throw Problem(
+                    .appExists,
+                    "The app is registered as \(registered). Apple treats bundle IDs that differ only in capitals as one "
+                        + "topic. Use the registered spelling.")
             }
-        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // Another caller registered it with other capitals at the same time.
-            throw Self.differentSpelling(of: try await shown(bundleID).value.id)
+            guard try present?.decode(Bool.self, "is_deleted") != true else {
+                throw Problem(
+                    .appExists,
+                    "The app \(bundleID) was deleted, and what is left of its history is being removed. Register it anew "
+                        + "when GET /v1/apps does not show it any more.", retryAfter: 60)
+            }
+            try condition.check(try present?.decode("version"))
+            try await connection.pipeline(
+                [Self.write(bundleID, draft, now)]
+                    + APNsEnvironment.allCases.map { Self.write(bundleID, draft.environments?[$0], in: $0, now) } + [
+                        AuditRows(by: actor, at: now).insert(
+                            present == nil ? .appRegistered : .appChanged, .init(bundleID: bundleID))
+                    ])
+            return present == nil
         }
         return (try await shown(bundleID), created)
     }
 
+    private static func write(_ bundleID: BundleID, _ draft: Contract.AppDraft, _ now: Date) -> PostgresQuery {
+        """
+        insert into apps (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
+            updated_at)
+        values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
+            \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact), \(draft.preview?.expanded),
+            \(now), \(now))
+        on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
+            key_id = excluded.key_id, channel_limit = excluded.channel_limit,
+            preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
+            updated_at = excluded.updated_at, version = excluded.version
+        """
+    }
+
     private static func write(
-        _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition, now: Date,
-        on connection: PostgresConnection
-    ) async throws -> Bool {
-        let rows = try await connection.query(
-            """
-            insert into apps as a
-                (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
-                    updated_at)
-            values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
-                \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact),
-                \(draft.preview?.expanded), \(now), \(now))
-            on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
-                key_id = excluded.key_id, channel_limit = excluded.channel_limit,
-                preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
-                updated_at = excluded.updated_at, version = excluded.version
-            returning xmax = 0 as created
-            """)
-        for environment in APNsEnvironment.allCases {
-            let override = draft.environments?[environment]
-            try await connection.query(
-                """
-                insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
-                values (\(bundleID.rawValue), \(environment.rawValue)::environment,
-                    \(override?.teamId), \(override?.keyId), \(now))
-                on conflict (bundle_id, environment) do update
-                    set team_id = excluded.team_id, key_id = excluded.key_id
-                """)
-        }
-        let created = try rows.first?.decode(Bool.self, "created") ?? false
-        // Another writer created the app after the check.
-        if condition == .absent, !created { try condition.check(0) }
-        try await connection.query(
-            AuditRows(by: actor, at: now).insert(
-                created ? .appRegistered : .appChanged, .init(bundleID: bundleID)))
-        return created
-    }
-
-    private static func check(
-        _ condition: WriteCondition, _ bundleID: BundleID, on connection: PostgresConnection
-    ) async throws {
-        let row = try await connection.query(
-            """
-            select bundle_id, version, exists (select from app_environments e
-                where e.bundle_id = a.bundle_id and e.deleting_since is not null) as is_deleted
-            from apps a where topic = \(bundleID.topic) for update
-            """
-        ).first
-        if let registered: BundleID = try row?.word("bundle_id"), registered != bundleID {
-            throw differentSpelling(of: registered)
-        }
-        guard try row?.decode(Bool.self, "is_deleted") != true else {
-            throw Problem(
-                .appExists,
-                "The app \(bundleID) was deleted, and what is left of its history is being removed. Register it anew when GET "
-                    + "/v1/apps does not show it any more.", retryAfter: 60)
-        }
-        try condition.check(try row?.decode("version"))
-    }
-
-    private static func differentSpelling(of registered: BundleID) -> Problem {
-        Problem(
-            .appExists,
-            "The app is registered as \(registered). Apple treats bundle IDs that differ only in capitals as one topic. "
-                + "Use the registered spelling.")
+        _ bundleID: BundleID, _ override: Contract.Override?, in environment: APNsEnvironment, _ now: Date
+    ) -> PostgresQuery {
+        """
+        insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
+        values (\(bundleID.rawValue), \(environment.rawValue)::environment, \(override?.teamId), \(override?.keyId),
+            \(now))
+        on conflict (bundle_id, environment) do update set team_id = excluded.team_id, key_id = excluded.key_id
+        """
     }
 
     /// The app, also while it is being deleted. `APNsGateway.withKeyFiles` adds the state of its key files.

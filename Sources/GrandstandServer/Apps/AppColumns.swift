@@ -20,4 +20,8 @@ enum AppColumns {
     static func isNamed(_ app: AppEnvironment, row: PostgresQuery) -> PostgresQuery {
         "a.topic = \(app.bundleID.topic) and \(row).environment = \(app.environment.rawValue)::environment"
     }
+
+    static func app(_ row: PostgresRow) throws -> AppEnvironment {
+        AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
+    }
 }

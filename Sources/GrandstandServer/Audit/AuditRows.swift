@@ -90,7 +90,7 @@ struct AuditRows {
         insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)
         select \(common(.broadcastWithdrawn)), a.bundle_id, b.channel, b.event_key, b.id, b.event::text
         from broadcasts b left join lateral (
-            select l.bundle_id from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id
+            select l.bundle_id from deliveries d join audiences l on l.lane = d.lane where d.broadcast_id = b.id
             union
             select c.bundle_id from channels c where c.id = b.channel
             union

@@ -52,7 +52,8 @@ extension ChannelStore {
 
     /// As `audienceLane`, but null if the lane is fenced because its `end` was accepted: no message follows, so the
     /// audience needs no channel.
-    static let openLane: PostgresQuery = "(select id from lanes where id = \(audienceLane) and fenced_at is null)"
+    static let openLane: PostgresQuery =
+        "(select lane from audiences where lane = \(audienceLane) and fenced_at is null)"
 
     /// Whether a message of a lane to its channel is not settled yet; null: every message is settled.
     static func pending(lane: PostgresQuery) -> PostgresQuery {
@@ -67,14 +68,13 @@ extension ChannelStore {
     /// Until when a device may need a channel `c`: until stored messages have expired and ended activities are
     /// dismissed.
     static let neededUntil: PostgresQuery =
-        "greatest(c.needed_until, (select max(stored_until) from lanes where channel = c.id))"
+        "greatest(c.needed_until, (select max(stored_until) from audiences where channel = c.id))"
 
     /// Retires channels that no audience needs, once the last message to them is settled. A retiring channel is deleted
     /// when no device can need it any more, but not before `retireAfter` has passed (docs/internals/apns.md section 8).
     ///
-    /// A live event may need its place earlier. So for each channel that is retired here and that no device needs, one
-    /// creation of a live event that APNs refused for lack of a place becomes due immediately. That creation takes the
-    /// channel's place (`reclaim`).
+    /// An event may need its place earlier. So if APNs refused creations for lack of a place and a channel is retired
+    /// here that no device needs, one creation is tried immediately (`admit`). It takes the channel's place (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -85,7 +85,7 @@ extension ChannelStore {
                 from channels c cross join lateral \(event)
                 where c.state = 'active' and c.event_key is not null
                     and (\(isOver) or \(openLane) is null)
-                    and (select true from lanes l cross join lateral \(pending(lane: "l.id")) d
+                    and (select true from audiences l cross join lateral \(pending(lane: "l.lane")) d
                         where l.channel = c.id limit 1) is null
             ), retired as (
                 \(move(
@@ -94,17 +94,6 @@ extension ChannelStore {
                         , attempts = 0, needed_until = t.needed_until,
                             retire_at = greatest(t.kept_until, t.needed_until)
                         """, at: now))
-            ), asked_again as (
-                update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = any(array(
-                    select w.id from (
-                        select bundle_id, environment, count(*) as places from retired
-                        where needed_until is null or needed_until <= \(now) group by bundle_id, environment) r
-                    cross join lateral (
-                        select c.id from channels c left join lateral \(event) on true
-                        where c.bundle_id = r.bundle_id and c.environment = r.environment and c.state = 'failed'
-                            and c.reason = \(APNsReason.cannotCreateChannelConfig.rawValue)
-                            and c.next_attempt_at is not null and \(urgency(now: now)) = 2
-                        order by \(need(now: now)) limit r.places) w))
             )
             \(audit.insert(
                 .channelRetired, channels: "retired c",
@@ -114,9 +103,7 @@ extension ChannelStore {
 
     /// Gives up an event's channel that Apple no longer has, so that the event can get another.
     private static func replaceMissing(now: Date) -> PostgresQuery {
-        move(
-            "e.key = c.event_key", with: "events e", from: [.missing], to: .deleted, reason: "'APNs no longer had it'",
-            at: now)
+        move("c.event_key is not null", from: [.missing], to: .deleted, reason: "'APNs no longer had it'", at: now)
     }
 
     /// Deletes intents to create a channel that are no longer needed. Also deletes intents that are not needed yet,
@@ -139,7 +126,7 @@ extension ChannelStore {
         _ which: PostgresQuery, with others: PostgresQuery? = nil, reason: PostgresQuery, at now: Date
     ) -> PostgresQuery {
         move(
-            "c.called_at is null and \(which)", with: others, from: Channel.State.having(.isIntent), to: .deleted,
+            "c.called_at is null and \(which)", with: others, from: .isIntent, to: .deleted,
             reason: reason, at: now)
     }
 
@@ -154,17 +141,15 @@ extension ChannelStore {
             """
             select \(AudienceColumns.id), storage_policy, u.event_key, null::text, null::text from (
             select u.* from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
-            cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
             where e.ended_at is null and e.cancelled_at is null
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
                 and \(channel("c.state in \(Channel.State.sql(.servesAudience))")) is null
-                and (l.fenced_at is null or \(pending(lane: "u.lane"))) and \(AudienceColumns.wantsChannel("u"))
+                and (u.fenced_at is null or \(pending(lane: "u.lane"))) and \(AudienceColumns.wantsChannel("u"))
             union all
-            select u.* from lanes l cross join lateral (select * from audiences where lane = l.id offset 0) u
-            cross join lateral (select * from events where key = u.event_key offset 0) e
-            where l.due_at is not null and l.channel is null and \(isOver)
+            select u.* from audiences u cross join lateral (select * from events where key = u.event_key offset 0) e
+            where u.due_at is not null and u.channel is null and \(isOver)
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
-                and \(pending(lane: "l.id")) and \(channel("true")) is null and \(AudienceColumns.wantsChannel("u"))
+                and \(pending(lane: "u.lane")) and \(channel("true")) is null and \(AudienceColumns.wantsChannel("u"))
             ) u
             """, as: .failed, reason: "quota-exhausted", due: now, at: now)
     }
@@ -172,8 +157,92 @@ extension ChannelStore {
     /// Whether an audience `u` has a channel `c` that meets this condition; null: the audience has no such channel.
     private static func channel(_ condition: PostgresQuery) -> PostgresQuery {
         """
-        (select true from channels c where c.event_key = u.event_key and \(AudienceColumns.servesOfEvent("c", "u"))
+        (select true from channels c where c.event_key = u.event_key and \(AudienceColumns.serves("c", "u"))
             and \(condition) limit 1)
         """
+    }
+}
+
+/// Automatically closes events whose organiser sends neither an `end` nor any other message.
+extension ChannelStore {
+    /// When the newest message of an event `e` was accepted or sent, or when the event was reopened; null: never.
+    private static let lastSent: PostgresQuery = """
+        greatest(
+            \(EventStore.lastMessage),
+            (select max(b.send_at) from (select newest_broadcast from audiences where event_key = e.key offset 0) u
+                cross join lateral (select send_at from broadcasts where id = u.newest_broadcast offset 0) b))
+        """
+
+    /// When the newest message of an event `e` was accepted or sent, or will be sent; null: there is none.
+    static let lastMessage: PostgresQuery = """
+        greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
+        """
+
+    /// The condition on an event `e`: it holds a channel that it should not need. Its `end` is late: `endsAt` is past, or
+    /// without `endsAt` the time when it is closed. Or it is over, and the deletion of its channel is late.
+    static func isOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+        let holds: PostgresQuery = "event_key is not null and state in \(Channel.State.sql(.countsAgainstQuota))"
+        return """
+            (e.key in (select event_key from channels where \(holds)) and case when \(isOver)
+                then exists (
+                    select from (select * from channels where event_key = e.key offset 0) c
+                    where \(holds) and c.retire_at <= \(now))
+                else coalesce(e.ends_at, greatest(e.created_at, e.channels_open_at, e.starts_at, \(lastMessage))
+                    + make_interval(secs => \(tenure.quietAfter))) <= \(now) end)
+            """
+    }
+
+    /// Closes the events that are overdue, and fences their lanes.
+    ///
+    /// - Returns: how many rows `closingOverdue` returned: one for each lane of the closed events, and one for a closed
+    ///   event without lanes.
+    static func closeOverdue(now: Date, tenure: ChannelTenure, on connection: PostgresConnection) async throws -> Int {
+        let rows = try await connection.query(closingOverdue(now: now, tenure: tenure))
+        let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
+        WebhookNews.note(events: try rows.map { try $0.decode(String.self, "key") }, at: now)
+        if !lanes.isEmpty { try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.fence(at: now) } }
+        return rows.count
+    }
+
+    /// Applies `ChannelTenure.closes` to the open events; an index finds these events. An event stays open while one of
+    /// its messages is scheduled for later or waits on a lane.
+    ///
+    /// - Returns: a row for each `lane` of the closed events, with the event's `key`.
+    private static func closingOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+        let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
+        let quiet = now.addingTimeInterval(-tenure.quietAfter)
+        let audit = AuditRows(by: .server, at: now)
+        return """
+            with overdue as (
+                update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
+                where e.ended_at is null and e.cancelled_at is null and e.key = any(array(
+                    select e.key from (
+                        select key, reopened_at, \(overdue)::timestamptz as silent_since from events
+                        where ended_at is null and cancelled_at is null and ends_at <= \(overdue)
+                        union all
+                        select key, reopened_at, \(quiet)::timestamptz from events
+                        where ended_at is null and cancelled_at is null and ends_at is null
+                            and greatest(starts_at, channels_open_at, created_at) <= \(quiet)
+                    ) e
+                    where coalesce(\(lastSent) <= e.silent_since, true)
+                        and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
+                        and (select true from (select lane from audiences where event_key = e.key offset 0) u
+                            cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))
+                returning e.key, e.ends_at
+            ), logged as (\(audit.insert(
+                .eventExpired,
+                channels: """
+                    (select null::text as bundle_id, null::environment as environment, null::uuid as id,
+                        null::text as channel_id, key as event_key, ends_at from overdue) c
+                    """,
+                reason: """
+                    case when c.ends_at is null then 'it has no endsAt, and no message came for '
+                            || \(tenure.quietAfter / 3_600)::float8 || ' hours'
+                        else 'no end was sent for twelve hours after endsAt' end
+                    """))
+            )
+            select o.key, u.lane from overdue o
+            left join lateral (select lane from audiences where event_key = o.key offset 0) u on true
+            """
     }
 }

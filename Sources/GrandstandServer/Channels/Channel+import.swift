@@ -21,8 +21,8 @@ extension ChannelStore {
         let variant = try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) }
         return try await database.transaction { connection in
             let app = try Self.address(try await Self.lock(app, on: connection)).app
+            let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
             if let eventKey {
-                let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
                 try await Self.prepare(eventKey, policy, for: audience, within: reach, now: now, on: connection)
             }
             let rows = Self.rows(
@@ -31,7 +31,7 @@ extension ChannelStore {
                 Self.add(rows, as: .active, at: now), (.channelImported, "null"),
                 AuditRows(by: actor, at: now, answer: answer), on: connection)
             guard let channel = taken.first else {
-                throw try await Self.conflict(wanted, of: app, eventKey, variant, on: connection)
+                throw try await Self.conflict(wanted, eventKey, audience, on: connection)
             }
             try await connection.pipeline([
                 Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.wake([.channels]),
@@ -43,24 +43,24 @@ extension ChannelStore {
 
     /// Why the channel could not be added: the ledger has it, or the event's audience has another channel.
     private static func conflict(
-        _ wanted: Contract.ChannelImport, of app: AppEnvironment, _ eventKey: EventKey?, _ variant: Variant?,
+        _ wanted: Contract.ChannelImport, _ eventKey: EventKey?, _ audience: Audience.ID,
         on connection: PostgresConnection
     ) async throws -> Problem {
-        let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
         let rows = try await connection.query(
             """
-            select \(columns) from channels c where \(AppColumns.isOf(app, row: "c")) and (c.channel_id = \(wanted.channelId)
+            select \(columns) from channels c where c.bundle_id = \(audience.bundleID.rawValue)
+                and c.environment = \(audience.environment.rawValue)::environment and (c.channel_id = \(wanted.channelId)
                 or c.event_key = \(eventKey?.rawValue) and \(AudienceColumns.isSame("c", audience))
                 and c.state in \(Channel.State.sql(.servesAudience)))
             order by c.channel_id = \(wanted.channelId) desc nulls last limit 1
             """)
-        guard let other = try rows.first.map(channel) else {
+        guard let other = try rows.first?.read(Channel.self) else {
             return Problem(.channelExists, "Somebody else took this channel over at the same time.", retryAfter: 1)
         }
         guard other.channelID != wanted.channelId, let eventKey else {
             return Problem(
-                .channelExists, "This channel is managed already: \(other.id.words), \(other.state.rawValue).",
-                members: [.id(other.id), .state(other.state)])
+                .channelExists, "This channel is managed already: \(other.id.words), \(other.state.rawValue)."
+            ) { ($0.id, $0.state) = (other.id.words, other.state) }
         }
         return Problem(
             .channelExists,
@@ -100,10 +100,9 @@ extension ChannelStore {
         }
         let isItsOwn: PostgresQuery =
             "c.event_key = \(eventKey.rawValue) and \(AudienceColumns.isSame("c", audience))"
-        let reason: PostgresQuery = "'an imported channel took its place'"
-        try await connection.pipeline([
-            drop(isItsOwn, reason: reason, at: now),
-            move(isItsOwn, from: [.missing], to: .deleted, reason: reason, at: now),
-        ])
+        try await connection.query(
+            move(
+                "c.called_at is null and \(isItsOwn)", from: [.creating, .failed, .missing], to: .deleted,
+                reason: "'an imported channel took its place'", at: now))
     }
 }

@@ -16,7 +16,7 @@ extension ChannelStore {
     ///   - due: when Apple is asked next.
     ///   - also: further assignments, each after a comma.
     static func move(
-        _ which: PostgresQuery, with others: PostgresQuery? = nil, from: [Channel.State], to: Channel.State,
+        _ which: PostgresQuery, with others: PostgresQuery? = nil, from: Set<Channel.State>, to: Channel.State,
         or other: (state: Channel.State, if: PostgresQuery)? = nil, reason: PostgresQuery = "null",
         due: PostgresQuery = "null", leasedUntil: Date? = nil, calledAt: PostgresQuery = "null",
         also: PostgresQuery = "", at now: Date
@@ -81,7 +81,7 @@ extension ChannelStore {
         let logged = entry.map { audit.insert($0, channels: "changed c where \(condition)", reason: $1) } ?? "select"
         let channels = try await connection.query(
             "with changed as (\(change)), logged as (\(logged)) select \(columns) from changed c"
-        ).map(channel)
+        ).read(Channel.self)
         let gone = channels.filter { $0.state == .missing || $0.state == .deleted }.map(\.id)
         if isNews { WebhookNews.note(channels: channels.map(\.id), at: audit.now) }
         if !gone.isEmpty { try await disconnectLanes(from: gone, refusals: refusals, now: audit.now, on: connection) }
@@ -107,11 +107,8 @@ extension ChannelStore {
 extension Channel.State {
     fileprivate var sql: PostgresQuery { "\(rawValue)::text::channel_state" }
 
-    /// The channel states with all of these traits, as SQL after `state in`.
-    static func sql(_ traits: Traits) -> PostgresQuery { sql(having(traits)) }
-
     /// States as SQL after `state in`. They are no parameters, so that the planner sees which partial index fits.
-    fileprivate static func sql(_ states: [Self]) -> PostgresQuery {
-        PostgresQuery(unsafeSQL: "(\(states.map { "'\($0.rawValue)'" }.joined(separator: ", ")))")
+    static func sql(_ states: Set<Self>) -> PostgresQuery {
+        PostgresQuery(unsafeSQL: "(\(states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")))")
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The ledger of channels, in the table `channels`: why each exists, and which call to Apple it needs next.
@@ -9,13 +10,18 @@ struct ChannelStore: Sendable {
 
     init(_ database: Database) { self.database = database }
 
-    static let columns: PostgresQuery = """
+    static let columns: PostgresQuery = columns(isWanted: "false")
+
+    static func columns(isWanted: PostgresQuery) -> PostgresQuery {
+        """
         c.id, c.bundle_id as "bundleID", c.environment, c.channel_id as "channelID",
         c.storage_policy as "storagePolicy", c.state, c.event_key as "eventKey", c.label, c.reason, c.attempts,
-        c.next_attempt_at as "nextAttemptAt", c.created_at as "createdAt", nullif(c.variant, '') as variant
+        c.next_attempt_at as "nextAttemptAt", c.created_at as "createdAt", nullif(c.variant, '') as variant,
+        c.changed_at as "changedAt", c.called_at as "calledAt", c.doubted_at as "doubtedAt",
+        case when c.called_at is not null then greatest(c.next_attempt_at, c.leased_until) end as "settleableAt",
+        c.deletion_confirmed as "deletionConfirmed", \(isWanted) as "isWanted"
         """
-
-    static func channel(_ row: PostgresRow) throws -> Channel { try row.read() }
+    }
 
     /// The columns of an app's address for calls to APNs. A statement with these columns selects from `app_environments
     /// ae` with the joins `addressJoins`.
@@ -43,7 +49,7 @@ struct ChannelStore: Sendable {
 
     static func task(_ row: PostgresRow) throws -> ChannelTask {
         ChannelTask(
-            channel: try channel(row), address: try address(row), listAskedAt: try row.decode("apple_asked_at"))
+            channel: try row.read(), address: try address(row), listAskedAt: try row.decode("apple_asked_at"))
     }
 
     func channel(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
@@ -52,7 +58,7 @@ struct ChannelStore: Sendable {
             select \(Self.columns) from channels c join apps a using (bundle_id)
             where c.id = \(id) and \(AppColumns.isNamed(app, row: "c"))
             """
-        ).first.map(Self.channel)
+        ).first?.read()
     }
 
     /// A channel of the ledger, by its ID.
@@ -151,4 +157,26 @@ struct ChannelTask: Sendable, Hashable {
     /// When the server asked Apple for the newest list of the app's channels that it could read completely; `nil`: no
     /// list was read yet.
     var listAskedAt: Date?
+}
+
+extension Contract.Channel {
+    /// A channel of the ledger.
+    ///
+    /// - Parameter verified: the result of asking Apple about it; `nil`: Apple was not asked.
+    init(_ channel: Channel, verified: Contract.Verification? = nil) {
+        self.init(
+            id: channel.id.words, channelId: channel.channelID, bundleId: channel.bundleID.rawValue,
+            environment: .init(channel.environment), variant: channel.variant?.rawValue,
+            storagePolicy: .init(channel.storagePolicy), state: channel.state,
+            eventKey: channel.eventKey?.rawValue, label: channel.label, reason: channel.reason,
+            nextAttemptAt: channel.nextAttemptAt, createdAt: channel.createdAt, managed: true, verified: verified)
+    }
+
+    /// A channel that Apple lists and the ledger does not have.
+    init(_ channel: UnmanagedChannel, of app: AppEnvironment) {
+        self.init(
+            channelId: channel.channelID, bundleId: app.bundleID.rawValue, environment: .init(app.environment),
+            storagePolicy: channel.storagePolicy.map(Contract.StoragePolicy.init), firstSeenAt: channel.firstSeenAt,
+            managed: false)
+    }
 }

@@ -33,7 +33,7 @@ extension Resource {
                 ], asks: true, next: .list,
                 notice: { _, _ in "The channel is in the ledger, its storage policy read from Apple." }),
             Action(
-                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", query: [("verify", "true")],
+                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", query: ["verify": "true"],
                 notice: { channel, _ in
                     let verified = channel["verified"]
                     let policy = verified?["storagePolicy"]?.string.map { ", with \($0)" } ?? ""
@@ -55,7 +55,7 @@ extension Resource {
                     "Deletes the channel at Apple although an event uses it. Activities that follow it get nothing more. "
                         + "An event that goes on gets another channel. Only apps that look the event up again find it.",
                     "Apple cannot give a channel back.",
-                ], query: [("force", "true")], asks: true, isIrreversible: true, isOffered: isThere, next: .list,
+                ], query: ["force": "true"], asks: true, isIrreversible: true, isOffered: isThere, next: .list,
                 notice: { _, _ in "The channel is deleted." }),
         ])
 

@@ -62,7 +62,7 @@ extension ChannelCalls {
         var (list, failure): (Date?, Date?) = (nil, nil)
         if case .accepted(let listing, _) = await gateway.listChannels(at: address) {
             do {
-                try await reconciliations.witness(listing, askedAt: askedAt, seenAt: now(), address.app)
+                try await channels.witness(listing, askedAt: askedAt, seenAt: now(), address.app)
                 list = askedAt
             } catch {
                 logger.warning(

@@ -22,78 +22,54 @@ struct Attention: Sendable {
                     level: level.rawValue, subject: "\(app.bundleID), \(app.environment.rawValue)", text: text,
                     href: href, remedies: remedies))
         }
+        func since(_ date: Date?) -> String { date.map { "Since \(Moment($0).text)." } ?? "" }
+        func advice(_ refused: Contract.KeyRefused) -> String {
+            "\(refused.keyId), \(refused.reason). \(since(refused.since)) \(Advice.refusedKey(refused.keyId))"
+        }
         func channels(_ name: String, _ value: String) -> String {
             ConsolePath.link(ConsolePath.channels(app), [(name, value)])
         }
-        switch quota.reconciliationAlarm {
-        case .capabilityOff:
-            add(
-                .critical,
-                "Every known channel vanished from Apple's list at once, as when the Broadcast Capability is turned "
-                    + "off. Nothing was changed. \(Advice.capability) The channels do not come back when it is on "
-                    + "again: accept the loss with the command below.",
-                ConsolePath.reconciliations(app), [.reconcile(app, .recreate)])
-        case .listIncomplete:
-            add(
-                .warning, "Apple's list lacked channels that Apple has, so it was ignored. Reconcile again.",
-                ConsolePath.reconciliations(app), [.reconcile(app, .look)])
-        case .ambiguousCreation:
-            add(
-                .warning,
-                "Apple did not answer a request to create a channel. Channels in its list may be the result, or "
-                    + "another system's. The server adopted none of them. Check the unmanaged channels: adopt or "
-                    + "delete them.",
-                channels("managed", "false"),
-                [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
-        case .unknown, nil: break
-        }
-        if let refused = quota.keyRefused {
-            add(
-                .critical,
-                "APNs refuses the key \(refused.credentials.keyID) since \(Moment(refused.refusal.since).text): "
-                    + "\(refused.refusal.reason). Nothing is sent with it until APNs accepts the key. "
-                    + Advice.refusedKey(refused.credentials.keyID), ConsolePath.app(app.bundleID))
-        }
-        if quota.isKeyMissing {
-            add(
-                .critical,
-                "A process of the server lacks the app's key file, or cannot read it. Its log names the file. "
-                    + "Processes that have it send the app's messages; if there is none, they wait.",
-                ConsolePath.app(app.bundleID))
-        }
-        if quota.isCapabilityOff {
-            add(
-                .critical, "Apple says that the app may not broadcast. \(Advice.capability)",
-                ConsolePath.app(app.bundleID))
-        }
-        if quota.isNothingAccepted, let since = quota.unacceptedSince {
-            add(
-                .critical,
-                "APNs has accepted no broadcast since \(Moment(since).text), although some fail or wait. Those that "
-                    + "wait are sent as soon as it accepts them. In place of rejected and expired ones send the newest "
-                    + "state.",
-                ConsolePath.app(app.bundleID), [.doctor(app.bundleID)])
-        }
-        if let since = quota.fullSince {
-            add(
-                .critical,
-                "Apple refuses to create channels since \(Moment(since).text), because it has no place left for the app. "
-                    + "End or cancel events that are over, delete unmanaged channels, or ask Apple for more.",
-                ConsolePath.channels(app), [.reconcile(app, .look)])
+        let page = ConsolePath.app(app.bundleID)
+        for alarm in quota.alarms {
+            let (advice, href, remedies): (String, String, [Command]) =
+                switch alarm {
+                case .keyRefused: (quota.keyRefused.map(advice) ?? "", page, [])
+                case .keyMissing: ("Processes that have it send the app's messages; if none has, they wait.", page, [])
+                case .capabilityOff where quota.reconciliationAlarm == .capabilityOff:
+                    (
+                        "Nothing was changed. \(Advice.capability) The channels do not come back when it is on again: "
+                            + "accept the loss with the command below.",
+                        ConsolePath.reconciliations(app), [.reconcile(app, .recreate)]
+                    )
+                case .capabilityOff: (Advice.capability, page, [])
+                case .nothingAccepted:
+                    (
+                        "\(since(quota.unacceptedSince)) Those that wait are sent as soon as it accepts them. In place of "
+                            + "rejected and expired ones send the newest state.", page, [.doctor(app.bundleID)]
+                    )
+                case .quotaExhausted:
+                    (
+                        "\(since(quota.fullSince)) End or cancel events that are over, delete unmanaged channels, or ask "
+                            + "Apple for more.", ConsolePath.channels(app), [.reconcile(app, .look)]
+                    )
+                case .listIncomplete: ("Reconcile again.", ConsolePath.reconciliations(app), [.reconcile(app, .look)])
+                case .ambiguousCreation:
+                    (
+                        "The server adopted none of them: adopt or delete them.", channels("managed", "false"),
+                        [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)]
+                    )
+                case .manyInstallations:
+                    ("If the app was not just released, rotate its device key with the next release.", page, [])
+                case .unknown: ("", page, [])
+                }
+            let isGrave = ![.listIncomplete, .ambiguousCreation, .manyInstallations].contains(alarm)
+            let meaning = ContractText.help("Quota", "alarm", word: alarm.rawValue) ?? ""
+            add(isGrave ? .critical : .warning, "\(meaning) \(advice)", href, remedies)
         }
         for throttle in quota.throttles {
             add(
                 .warning,
                 "\(throttle.sentence) Ends and alerts go first; more replicas or connections do not help.")
-        }
-        if quota.devices.isSurging {
-            let new = max(quota.devices.created, quota.devices.createdBefore)
-            add(
-                .warning,
-                "\(Wording.count(new, "installation")) of \(Wording.number(quota.devices.installations)) are new "
-                    + "within an hour. If the app was not released just now, somebody creates false ones with its "
-                    + "device key: rotate the key with the next release, and revoke the old one.",
-                ConsolePath.app(app.bundleID))
         }
         if quota.level != .ok, quota.fullSince == nil {
             add(
@@ -144,6 +120,6 @@ struct Command: Sendable, Equatable {
 
     static func reconcile(_ app: AppEnvironment, _ doing: Reconciling) -> Command {
         let words = ["grandstand reconcile", app.bundleID.rawValue, app.environment.rawValue] + doing.flags
-        return Command(what: doing.label, line: words.joined(separator: " "))
+        return Command(what: doing.texts.label, line: words.joined(separator: " "))
     }
 }

@@ -8,13 +8,9 @@ internal import NIOCore
 /// `/console`: pages for people, on the API's port. They perform the API's operations with the key that is signed in.
 /// Requests for pages count against the rate limit of this key, like requests to the API.
 struct Console: Sendable {
-    /// Returns the present activity, restricted to the apps of a key.
-    typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
-
     /// The path of all pages.
     static let path = "/console"
 
-    let activity: Activity
     let templates: ConsoleTemplates
     /// More pages and forms, for tests.
     var others: [PageRoute] = []
@@ -23,16 +19,12 @@ struct Console: Sendable {
 extension API {
     /// All pages, and the actions of their forms.
     func pages(of console: Console) -> [PageRoute] {
-        overviewPages(console.activity) + eventPages + composerPages
+        overviewPages + eventPages + composerPages
             + Resource.all.flatMap { ResourcePages(resource: $0).routes } + console.others
     }
 
     /// Adds the console to a router that has the API's routes.
-    func add(_ console: Console, to router: Router<APIContext>, calling routes: [Route]) {
-        let responder = PageResponder(
-            templates: console.templates, sessions: Sessions(database: stores.main, keys: keys, now: now),
-            cookie: SessionCookie(isSecure: isSecure), api: self, routes: routes)
-        router.add(middleware: ErrorPages(responder: responder))
+    func add(_ console: Console, _ responder: PageResponder, to router: Router<APIContext>) {
         responder.addSignIn(to: router)
         // These files need no session, because the sign-in page uses them.
         for (path, type, file) in [
@@ -50,28 +42,6 @@ extension API {
             router.on(RouterPath(page.path), method: page.form == nil ? .get : .post) { request, context in
                 await responder.respond(page, request, context)
             }
-        }
-    }
-}
-
-/// Turns errors that no page has handled into pages.
-struct ErrorPages: RouterMiddleware {
-    typealias Context = APIContext
-
-    let responder: PageResponder
-
-    func handle(
-        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
-    ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch let error as HTTPError where error.status == .notFound {
-            // The router calls this middleware also for paths that are not the console's.
-            let path = request.uri.path
-            guard path == Console.path || path.hasPrefix(Console.path + "/") else { throw error }
-            return responder.refusal(Problem(.notFound, "There is no page at \(path)."), request, context)
-        } catch {
-            return responder.refusal(error, request, context)
         }
     }
 }

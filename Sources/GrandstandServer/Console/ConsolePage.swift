@@ -22,7 +22,6 @@ extension ConsolePage {
 
 /// The parts of a page that all pages share.
 struct Frame: Sendable {
-    let title: String
     /// The key that is signed in; `nil` if nobody is signed in.
     let visitor: Visitor?
     let refresh: Refresh?

@@ -7,30 +7,9 @@ internal import NIOCore
 
 /// The fields of a form in a query or a body (`application/x-www-form-urlencoded`). An empty field counts as absent. If
 /// a name occurs twice, the last value counts.
-struct FormFields: Sendable, Equatable {
-    struct Entry: Sendable, Equatable {
-        let name: String
-        /// The value as it was typed.
-        let value: String
-    }
-
-    /// All fields in their order.
-    let entries: [Entry]
-
-    init(_ entries: [Entry]) {
-        self.entries = entries
-    }
-
-    init(_ text: String) {
-        self.init(
-            text.split(separator: "&").compactMap { pair in
-                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, let name = Self.decode(parts[0]), let value = Self.decode(parts[1]) else {
-                    return nil
-                }
-                return Entry(name: name, value: value)
-            })
-    }
+struct FormFields: Sendable {
+    /// All fields in their order, each with its value as it was typed.
+    let entries: [(name: String, value: String)]
 
     /// The value; `nil` if the field is absent or empty.
     subscript(name: String) -> String? {
@@ -42,38 +21,17 @@ struct FormFields: Sendable, Equatable {
     func all(_ name: String) -> [String] {
         entries.filter { $0.name == name }.map(\.value.trimmed).filter { !$0.isEmpty }
     }
+}
 
-    /// - Throws: `invalid-request` if `convert` returns `nil`.
-    func read<Value>(_ name: String, _ expectation: String, _ convert: (String) -> Value?) throws(Problem) -> Value? {
-        guard let text = self[name] else { return nil }
-        guard let value = convert(text) else {
-            throw Problem(.invalidRequest, "\(name) is \(JSONText.quoted(text)). \(expectation)")
+extension FormFields {
+    init(_ text: String) {
+        entries = text.split(separator: "&").compactMap { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                // PostgreSQL's text has no NUL.
+                .map { PercentEncoding.decode(String($0.replacing("+", with: " ")))?.replacing("\0", with: "\u{FFFD}") }
+            guard parts.count == 2, let name = parts[0], let value = parts[1] else { return nil }
+            return (name, value)
         }
-        return value
-    }
-
-    func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ name: String, _ type: Choice.Type = Choice.self
-    ) throws(Problem) -> Choice? {
-        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try read(name, "One of \(words) was expected.") { text in
-            Choice.allCases.first { $0.rawValue == text }
-        }
-    }
-
-    /// The fields, if none of them contains NUL, which PostgreSQL's text does not allow.
-    ///
-    /// - Throws: `invalid-request`.
-    func storable() throws(Problem) -> FormFields {
-        guard let bad = entries.first(where: { ($0.name + $0.value).unicodeScalars.contains("\0") }) else {
-            return self
-        }
-        throw Problem(
-            .invalidRequest, "\(JSONText.quoted(bad.name)) has the character U+0000. Take it out, and send it again.")
-    }
-
-    private static func decode(_ text: Substring) -> String? {
-        PercentEncoding.decode(String(text.replacing("+", with: " ")))
     }
 }
 
@@ -85,53 +43,47 @@ extension String {
     }
 }
 
-/// Reads the body of a form.
-enum FormBody {
+extension FormFields {
     /// The maximum number of fields in a form. No page has nearly as many fields. The limit also bounds the answer to a
     /// refused form, which shows all fields again.
-    static let maximumFields = 500
+    private static let maximum = 500
 
+    /// Reads the body of a form.
+    ///
     /// - Throws: `unsupported-media-type`, `body-too-large`, `invalid-request`.
-    static func fields(of request: Request, upTo limit: Int) async throws -> FormFields {
-        let type = request.headers[.contentType] ?? ""
-        guard type.lowercased().hasPrefix("application/x-www-form-urlencoded") else {
+    init(of request: Request, upTo limit: Int) async throws {
+        guard (request.headers[.contentType] ?? "").lowercased().hasPrefix("application/x-www-form-urlencoded") else {
             throw Problem(.unsupportedMediaType, "Only forms of the console's pages are accepted here.")
         }
-        var bytes: [UInt8] = []
-        for try await buffer in request.body {
-            guard bytes.count + buffer.readableBytes <= limit else {
-                throw Problem(.bodyTooLarge, "The form may have \(limit) bytes at most. Nothing was sent.")
-            }
-            bytes += buffer.readableBytesView
+        let bytes = try await request.bytes(upTo: limit)
+        guard bytes.count(where: { $0 == UInt8(ascii: "&") }) < Self.maximum else {
+            throw Problem(.invalidRequest, "The form may have \(Self.maximum) fields at most. Nothing was sent.")
         }
-        guard bytes.count(where: { $0 == UInt8(ascii: "&") }) < maximumFields else { throw tooMany }
-        return try FormFields(String(decoding: bytes, as: UTF8.self)).storable()
+        self.init(String(decoding: bytes, as: UTF8.self))
     }
-
-    private static let tooMany = Problem(
-        .invalidRequest, "The form may have \(maximumFields) fields at most. Nothing was sent.")
 }
 
 /// Checks that a form is sent from a page of this server, because other sites must not sign anybody in or out.
 enum FormOrigin {
-    /// - Parameters:
-    ///   - site: `Sec-Fetch-Site`, which browsers send over HTTPS and to localhost.
-    ///   - origin: `Origin`, which browsers send with every POST.
-    ///   - authority: the host and port of the request.
-    ///   - isHTTPS: whether the page is known to be from HTTPS. If it is, an origin with `http` is another site.
-    static func isOurs(site: String?, origin: String?, authority: String?, isHTTPS: Bool = false) -> Bool {
-        if let site { return site == "same-origin" || site == "none" }
+    static func isOurs(_ request: Request) -> Bool {
+        // Browsers send this header over HTTPS and to localhost, and `Origin` with every POST.
+        if let site = request.headers[.secFetchSite] { return site == "same-origin" || site == "none" }
         // A client without `Origin` is not a browser, so there is no user whose cookie could be misused.
-        guard let origin else { return true }
-        let schemes = isHTTPS ? ["https://"] : ["https://", "http://"]
-        guard let authority, let scheme = schemes.first(where: origin.hasPrefix) else { return false }
+        guard let origin = request.headers[.origin] else { return true }
+        // If the page is known to be from HTTPS, an origin with `http` is another site.
+        let schemes = request.cameByHTTPS ? ["https://"] : ["https://", "http://"]
+        guard let authority = request.head.authority, let scheme = schemes.first(where: origin.hasPrefix) else {
+            return false
+        }
         return origin.dropFirst(scheme.count).lowercased() == authority.lowercased()
     }
 
-    static func isOurs(_ request: Request) -> Bool {
-        isOurs(
-            site: request.headers[.secFetchSite], origin: request.headers[.origin],
-            authority: request.head.authority, isHTTPS: request.cameByHTTPS)
+    /// - Throws: `forbidden`. Such a form is not counted as an attempt with a wrong key.
+    static func check(_ request: Request) throws(Problem) {
+        guard !isOurs(request) else { return }
+        throw Problem(
+            .forbidden, titled: "This form is not of this server",
+            "It was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
     }
 }
 
@@ -160,17 +112,17 @@ extension Problem {
         case let problem as Problem where problem.kind != .internalError: self = problem
         default: return nil
         }
-        if kind == .notFound { title = "No such page" }
-        guard status == 412 else { return }
+        if kind == .notFound { self.title = "No such page" }
+        guard body.status == 412 else { return }
         // The API's detail has the names of headers, which say nothing to people.
-        if detail == WriteCondition.taken.detail {
-            title = "There is one already"
-            detail =
+        if body.detail == WriteCondition.taken.detail {
+            self.title = "There is one already"
+            self.detail =
                 "This name is already used. Choose another name, or open the page of the one that exists and change it "
                 + "there."
         } else {
-            title = "It was changed meanwhile"
-            detail =
+            self.title = "It was changed meanwhile"
+            self.detail =
                 "It was changed or deleted since its page was made, so nothing was sent. Its page, opened again, shows "
                 + "what is there now."
         }
@@ -187,13 +139,6 @@ struct FormRefusal: Sendable {
         faults = problem.errors
         // What a fault says is not said twice.
         let isSaid = faults.contains { $0.detail == problem.detail }
-        said =
-            problem.detail.hasPrefix(Self.toCorrect)
-            ? problem.detail : isSaid ? nothing : "\(problem.detail) \(nothing)"
+        said = isSaid ? nothing : "\(problem.detail) \(nothing)"
     }
-
-    private static let toCorrect = "What is to be corrected:"
-
-    /// The problem of a form with fields that cannot be written into the API's body.
-    static func problem(_ faults: [FieldError]) -> Problem { Problem(.invalidRequest, toCorrect, errors: faults) }
 }

@@ -16,6 +16,8 @@ struct FormInput: Sendable {
     var isTime = false
     var isLong = false
     var isSelect = false
+    /// Whether it is one check box.
+    var isFlag = false
     /// Whether it is a set of check boxes.
     var isSet = false
     var choices: [Choice] = []
@@ -27,7 +29,7 @@ struct FormInput: Sendable {
 /// Fields that belong together.
 struct FormGroup: Sendable {
     /// `nil`: the fields of the form itself.
-    let legend: String?
+    var legend: String?
     var inputs: [FormInput] = []
 }
 
@@ -148,8 +150,8 @@ extension RequestShape {
         return (own.isEmpty ? [] : [FormGroup(legend: object.map(Wording.label), inputs: own)]) + inner
     }
 
-    /// Writes the object that a form expresses. The API's operation reads it, so a form is refused in the same words as
-    /// a request.
+    /// The JSON of the object that a form expresses. The API's operation reads it, so a form is refused in the same words
+    /// as a request.
     ///
     /// - Parameters:
     ///   - object: the object's name, if it is in another.
@@ -157,71 +159,58 @@ extension RequestShape {
     ///   - present: the object as it is. A member keeps its value if the form has no field for it.
     ///   - fixed: members with a fixed value.
     ///   - clears: whether an empty field is written as null.
-    /// - Returns: whether it has a member.
-    func write(
+    /// - Returns: `nil`: it has no member.
+    func json(
         _ fields: FormFields, in object: String? = nil, without hidden: Set<String> = [],
-        keeping present: JSONValue? = nil, fixed: [(name: String, value: Bool)] = [], clears: Bool = false,
-        to json: inout JSONWriter
-    ) -> Bool {
-        var hasMembers = false
-        json.object { json in
-            for member in members ?? [] where !hidden.contains(member.name) {
-                var value = JSONWriter()
+        keeping present: JSONValue? = nil, fixed: [(name: String, value: Bool)] = [], clears: Bool = false
+    ) -> String? {
+        let written = (members ?? []).filter { !hidden.contains($0.name) }.compactMap { member -> String? in
+            let field = member.field(in: object)
+            let value: String? =
                 if let fixed = fixed.first(where: { $0.name == member.name }) {
-                    value.boolean(fixed.value)
+                    "\(fixed.value)"
                 } else if let kept = present?[member.name], !member.isIn(fields, object) {
-                    guard !kept.isNull else { continue }
-                    value.raw(kept.source)
+                    kept.isNull ? nil : String(decoding: kept.source, as: UTF8.self)
                 } else if member.shape.parts != nil {
-                    guard member.shape.write(fields, in: member.name, to: &value) else { continue }
-                } else if !member.shape.write(member.field(in: object), of: fields, to: &value) {
-                    guard clears, member.isIn(fields, object) else { continue }
-                    value.null()
+                    member.shape.json(fields, in: member.name)
+                } else {
+                    member.shape.json(field, of: fields) ?? (clears && member.isIn(fields, object) ? "null" : nil)
                 }
-                hasMembers = true
-                json.name(dynamic: member.name)
-                json.raw(value.bytes)
-            }
+            return value.map { "\(member.name.quotedJSON):\($0)" }
         }
-        return hasMembers
+        return written.isEmpty ? nil : "{\(written.joined(separator: ","))}"
     }
 
-    /// Writes the value of one field. Text that is no number, no time or no JSON is written as it is, and the API refuses it.
-    private func write(_ field: String, of fields: FormFields, to json: inout JSONWriter) -> Bool {
-        switch self {
-        case .array(.object(let members, _), _, _):
-            let names = (members.filter(\.isRequired) + members.filter { !$0.isRequired }).map(\.name)
-            let lines = (fields[field] ?? "").split(whereSeparator: \.isNewline)
-                .map { $0.split(maxSplits: names.count - 1, whereSeparator: \.isWhitespace).map(String.init) }
-                .filter { !$0.isEmpty }
-            guard !lines.isEmpty else { return false }
-            json.array(lines) { json, words in
-                json.object { object in
-                    for (name, word) in zip(names, words) {
-                        object.name(dynamic: name)
-                        object.string(word)
-                    }
+    /// The JSON of one field; `nil`: it is empty. Text that is no number, no time or no JSON becomes a string, and the API
+    /// refuses it.
+    private func json(_ field: String, of fields: FormFields) -> String? {
+        if case .array(let element, _, _) = self {
+            let all: [String]
+            if case .object(let members, _) = element {
+                let names = (members.filter(\.isRequired) + members.filter { !$0.isRequired }).map(\.name)
+                all = (fields[field] ?? "").split(whereSeparator: \.isNewline).compactMap { line in
+                    let words = line.split(maxSplits: names.count - 1, whereSeparator: \.isWhitespace).map(String.init)
+                    let members = zip(names, words).map { "\($0.quotedJSON):\($1.quotedJSON)" }
+                    return members.isEmpty ? nil : "{\(members.joined(separator: ","))}"
                 }
+            } else if case .text = element {
+                let words = fields.all(field).flatMap { $0.split { $0 == "," || $0.isWhitespace } }
+                all = words.map { String($0).quotedJSON }
+            } else {
+                all = fields.all(field).map(\.quotedJSON)
             }
-        case .array(let element, _, _):
-            var all = fields.all(field)
-            if case .text = element { all = all.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) } }
-            guard !all.isEmpty else { return false }
-            json.array(all) { $0.string($1) }
-        default:
-            guard let text = fields[field] else { return false }
-            switch self {
-            case .integer:
-                if let number = Int(text) { json.integer(number) } else { json.string(text) }
-            case .flag where ["true", "false"].contains(text): json.boolean(text == "true")
-            case .time: json.string(FormTime.utc(text))
-            case .raw, .object:
-                let value = try? JSONValue(parsing: Array(text.utf8))
-                if let value { json.raw(value.source) } else { json.string(text) }
-            // Forms send line breaks as CR LF.
-            default: json.string(text.replacing("\r\n", with: "\n"))
-            }
+            return all.isEmpty ? nil : "[\(all.joined(separator: ","))]"
         }
-        return true
+        guard let text = fields[field] else { return nil }
+        switch self {
+        case .integer: return Int(text).map(String.init) ?? text.quotedJSON
+        case .flag where ["true", "false"].contains(text): return text
+        case .time: return FormTime.utc(text).quotedJSON
+        case .raw, .object:
+            let value = try? JSONValue(parsing: Array(text.utf8))
+            return value.map { String(decoding: $0.source, as: UTF8.self) } ?? text.quotedJSON
+        // Forms send line breaks as CR LF.
+        default: return text.replacing("\r\n", with: "\n").quotedJSON
+        }
     }
 }

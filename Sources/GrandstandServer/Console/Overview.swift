@@ -38,14 +38,14 @@ struct Overview: ConsolePage {
     let mayRegister: Bool
 
     init(
-        _ quotas: [Quota], live: [EventRow], _ activity: ConsoleActivity, samples: [Contract.QuotaSample], span: Span,
+        _ quotas: [Quota], live: [EventRow], _ figures: [Figure], samples: [Contract.QuotaSample], span: Span,
         _ visit: Visit
     ) {
         let sorted = Self.order(quotas)
         let all = sorted.flatMap(Attention.list)
         attentions = all.filter { $0.level == "critical" } + all.filter { $0.level != "critical" }
         rows = live
-        figures = Figure.all(activity, now: visit.now)
+        self.figures = figures
         self.quotas = Self.table(sorted.filter(\.isUsed))
         unused = sorted.filter { !$0.isUsed }.map { quota in
             let label = "\(quota.bundleID), \(quota.environment.rawValue)"
@@ -125,7 +125,8 @@ struct Figure: Sendable {
     /// `ok`, `warning`, `critical`; empty for a number that is neither good nor bad.
     let level: String
 
-    static func all(_ activity: ConsoleActivity, now: Date) -> [Figure] {
+    /// - Parameter apple: how this process reached APNs recently.
+    static func all(_ activity: ConsoleActivity, _ apple: Contract.APNsReadiness, now: Date) -> [Figure] {
         let wait = activity.oldestWaiting.map { max(0, Int(now.timeIntervalSince($0))) }
         let waiting = Figure(
             label: "Oldest waiting", value: wait.map { "\(Wording.number($0)) s" } ?? "nothing waits",
@@ -135,7 +136,17 @@ struct Figure: Sendable {
         let messages = Figure(
             label: "Messages a minute", value: Wording.number(activity.messages),
             detail: "Accepted in the last sixty seconds.", level: "")
-        return [messages, waiting] + activity.apple
+        let hosts = [("development", apple.development), ("production", apple.production)].map { name, host in
+            let (value, level) =
+                switch host.state {
+                case .notKnown: ("not asked yet", "")
+                case .reachable: ("reachable", "ok")
+                case .refused: ("refuses a key", "critical")
+                case .unreachable, .unknown: ("unreachable", "critical")
+                }
+            return Figure(label: "Apple, \(name)", value: value, detail: host.reason ?? "", level: level)
+        }
+        return [messages, waiting] + hosts
     }
 }
 
@@ -146,7 +157,7 @@ extension Contract.QuotaLevel {
 
 extension API {
     /// `/console`: the overview for operators. Organisers get the list of events instead.
-    func overviewPages(_ activity: @escaping Console.Activity) -> [PageRoute] {
+    var overviewPages: [PageRoute] {
         [
             PageRoute("", nil) { visit in
                 guard visit.key.holds(.operate) else {
@@ -165,10 +176,10 @@ extension API {
                     QuotaHistory(
                         reach: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
                         from: visit.now.addingTimeInterval(-span.seconds), to: visit.now, step: span.step))
+                let activity = try await ConsoleActivity(stores.reports, within: visit.reach, now: visit.now)
+                let figures = Figure.all(activity, readiness().apns, now: visit.now)
                 return .page(
-                    Overview(
-                        quotas, live: try await rows(live), try await activity(visit.reach, visit.now),
-                        samples: samples, span: span, visit))
+                    Overview(quotas, live: try await rows(live), figures, samples: samples, span: span, visit))
             }
         ]
     }
@@ -181,8 +192,6 @@ struct ConsoleActivity: Sendable {
     /// When the oldest unsettled message was accepted, among the lanes that are due or have a message under way; `nil`:
     /// there is no such message.
     var oldestWaiting: Date?
-    /// How this replica reached APNs recently.
-    var apple: [Figure]
 
     /// The highest count. Nobody needs an exact number beyond it.
     private static let counted = 100_000
@@ -190,7 +199,7 @@ struct ConsoleActivity: Sendable {
 
 extension ConsoleActivity {
     /// Reads the numbers. The second query reads only the lanes that have something to send.
-    init(_ database: Database, apple: [Figure], within reach: AppReach, now: Date) async throws {
+    init(_ database: Database, within reach: AppReach, now: Date) async throws {
         let accepted = try await database.query(
             """
             select count(*) as n from (
@@ -201,16 +210,14 @@ extension ConsoleActivity {
         let waiting = try await database.query(
             """
             select min(m.accepted_at) as at from (
-                select id from lanes where due_at is not null
+                select lane from audiences where due_at is not null
                 union select lane from deliveries where state = 'sending' and leased_until is not null and tokens is null) w
-            cross join lateral (select * from lanes where id = w.id offset 0) l
+            cross join lateral (select * from audiences where lane = w.lane offset 0) l
             cross join lateral (
                 select (select b.accepted_at from broadcasts b where b.id = d.broadcast_id) as accepted_at
-                from deliveries d where d.lane = l.id and d.settled_at is null and d.tokens is null order by d.id limit 1) m
+                from deliveries d where d.lane = l.lane and d.settled_at is null and d.tokens is null order by d.id limit 1) m
             where \(EventReach.covers(reach, lane: "l"))
             """)
-        self.init(
-            messages: try accepted.first?.decode("n") ?? 0, oldestWaiting: try waiting.first?.decode("at"),
-            apple: apple)
+        self.init(messages: try accepted.first?.decode("n") ?? 0, oldestWaiting: try waiting.first?.decode("at"))
     }
 }

@@ -21,39 +21,52 @@ struct PageResponder: Sendable {
     func respond(_ route: PageRoute, _ request: Request, _ context: APIContext) async -> Response {
         let isForm = route.form != nil
         let back = isForm ? Self.back(request) : request.uri.path
-        let next = isForm ? back : request.uri.string
-        guard !isForm || FormOrigin.isOurs(request) else {
-            return refusal(
-                Self.foreign("Nothing was sent. Open the console and use the form there."), request, context)
-        }
-        guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
-            guard isForm else { return redirect(to: ConsolePath.signIn(returningTo: next)) }
-            return signedOut(
-                Problem(.unauthenticated, "There is no session."), next: next, request, nothingSent: true)
-        }
         var sender: SignedIn?
         var form: FormFields?
         do {
+            if isForm { try FormOrigin.check(request) }
+            guard let text = SessionCookie.value(in: request) else {
+                if isForm { throw Problem(.unauthenticated, "There is no session.") }
+                return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
+            }
             // Only this server's script can set this header; browsers do not let other sites set it.
             let isFromScript = !isForm && request.headers[.grandstandLive] != nil
             let signedIn = try await sessions.signedIn(text, extendsSession: !isFromScript)
             sender = signedIn
             try api.resume(signedIn.key, context, for: [])
-            api.keys.used(signedIn.key)
             try Self.check(signedIn.key, for: route.scope)
             var visit = Visit(
-                key: signedIn.key, query: try FormFields(request.uri.query ?? "").storable(), path: request.uri.path,
-                parameters: context.parameters, now: now(),
+                key: signedIn.key, query: QueryParameters(FormFields(request.uri.query ?? "")),
+                path: request.uri.path, parameters: context.parameters, now: now(),
                 perform: { try await perform($0, as: signedIn.key, context) })
             if let rules = route.form {
-                visit.fields = try await FormBody.fields(of: request, upTo: rules.bodyLimit)
+                visit.fields = try await FormFields(of: request, upTo: rules.bodyLimit)
                 form = visit.fields
-                visit.token = try token(visit.fields, signedIn)
+                visit.token = FormToken(visit.fields["token"], of: signedIn.session)
+                guard visit.token != nil else { throw Self.foreign }
                 if rules.isIrreversible { try await confirm(visit.fields, signedIn, context) }
             }
-            return response(to: try await route.handler(visit), visit, signedIn, request)
+            switch try await route.handler(visit) {
+            case .page(let page, let status):
+                // The answer to a form does not reload itself, because a reload would send the form again.
+                let refresh = (isForm ? nil : page.refresh).map { seconds in
+                    Refresh(
+                        seconds: seconds, path: visit.path, query: request.uri.query,
+                        isOff: visit.query["refresh"] == "off")
+                }
+                return response(page, status: .init(code: status), signedIn, at: visit.path, refresh: refresh)
+            case .elsewhere(let path, let notice):
+                // The action is done, whether or not the next page says so.
+                if let notice { try? await sessions.tell(notice, signedIn.session) }
+                return redirect(to: path)
+            }
         } catch let problem as Problem where problem.kind == .unauthenticated {
-            return signedOut(problem, next: next, request, nothingSent: isForm)
+            // The sign-in page after a session has ended.
+            let fault = "You were signed out: \(problem.detail)" + (isForm ? " Nothing was sent." : "")
+            let next = isForm ? back : request.uri.string
+            var response = response(SignIn(returningTo: next, fault: fault), for: problem)
+            response.setCookie(cookie.cookie("", maxAge: 0, for: request))
+            return response
         } catch {
             guard let form, let refused = Problem(shown: error) else {
                 return refusal(error, request, context, sender, at: back)
@@ -75,22 +88,10 @@ struct PageResponder: Sendable {
                 + "again with another one.")
     }
 
-    /// - Throws: `forbidden`.
-    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(Problem) -> FormToken {
-        switch FormToken.read(fields["token"], for: signedIn.session, now: now()) {
-        case .valid(let token): return token
-        case .expired:
-            throw Problem(
-                .forbidden, titled: "This form is too old",
-                "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
-                    + "you typed below and send it from here.")
-        case .foreign:
-            throw Problem(
-                .forbidden, titled: "This form is of another session",
-                "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
-                    + "the page again, or look through what you typed below and send it from here.")
-        }
-    }
+    private static let foreign = Problem(
+        .forbidden, titled: "This form is of another session",
+        "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open the page "
+            + "again, or look through what you typed below and send it from here.")
 
     /// Checks the key in the form, for actions that cannot be undone.
     private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ context: APIContext) async throws {
@@ -100,7 +101,7 @@ struct PageResponder: Sendable {
                 "This cannot be undone, so enter the key again that you signed in with. Nothing was sent.")
         }
         do {
-            let key = try await identify(secret, context)
+            let key = try await api.identify(secret, context, for: [])
             guard key.id == signedIn.key.id else {
                 throw api.refusal("That is another key than the one you signed in with.", context)
             }
@@ -114,31 +115,11 @@ struct PageResponder: Sendable {
         }
     }
 
-    /// The key with this secret.
-    ///
-    /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
-    func identify(_ secret: String, _ context: APIContext) async throws -> APIKey {
-        let key = try await api.identify(secret, context, for: [])
-        api.keys.used(key)
-        return key
-    }
-
-    /// The page that contained the form. It is the page in `Referer` if that page is of this server, and otherwise the
-    /// overview.
+    /// The page of this server that contained the form, by `Referer`.
     private static func back(_ request: Request) -> String {
         let referrer = request.headers[.referer] ?? ""
-        guard let start = referrer.firstRange(of: "://")?.upperBound,
-            let slash = referrer[start...].firstIndex(of: "/"),
-            referrer[start..<slash].lowercased() == request.head.authority?.lowercased()
-        else { return ConsolePath.overview }
-        return ConsolePath.returning(to: String(referrer[slash...]))
-    }
-
-    /// The refusal of a form that another site sent. Such a form is not counted as an attempt with a wrong key.
-    static func foreign(_ advice: String) -> Problem {
-        Problem(
-            .forbidden, titled: "This form is not of this server",
-            "It was not sent from a page of this server. \(advice)")
+        let start = referrer.firstRange(of: Console.path)?.lowerBound
+        return ConsolePath.returning(to: start.map { String(referrer[$0...]) })
     }
 
     /// Calls an operation with a key, as its route does: the same checks, the same handler, and the same stored answers.
@@ -150,27 +131,17 @@ struct PageResponder: Sendable {
             throw Problem(.notFound, "This server has no operation \(call.operation.id).")
         }
         // A form that is sent twice has its effect once, whatever the operation's method is.
-        route.keepsAnswers = call.idempotencyKey != nil
+        route.keepsAnswers = call.headers.contains(.idempotencyKey)
         var context = context
         context.key = key
         context.coreContext.parameters = call.parameters
         try API.check(key, for: route.scopes)
         try API.checkApp(key, context, to: route)
-        context.query = try QueryParameters(call.queryText, known: route.operation.query)
+        context.query = QueryParameters(values: call.query)
         return try await api.answer(call.request(route.method), context, route)
     }
 
     // MARK: Responses
-
-    /// The sign-in page after a session has ended.
-    ///
-    /// - Parameter next: the page that is shown after signing in.
-    private func signedOut(_ problem: Problem, next: String, _ request: Request, nothingSent: Bool) -> Response {
-        let fault = "You were signed out: \(problem.detail)" + (nothingSent ? " Nothing was sent." : "")
-        var response = response(SignIn(returningTo: next, fault: fault), for: problem)
-        response.setCookie(cookie.cookie(SessionCookie.name, "", maxAge: 0, for: request))
-        return response
-    }
 
     /// A page that explains the error and says what to do.
     func refusal(
@@ -186,41 +157,6 @@ struct PageResponder: Sendable {
         return response(ResourcePage(problem, requestID: context.requestID), for: problem, signedIn, at: path)
     }
 
-    private func response(
-        to answer: PageRoute.Answer, _ visit: Visit, _ signedIn: SignedIn, _ request: Request
-    ) -> Response {
-        switch answer {
-        case .page(let page, let status):
-            // The answer to a form does not reload itself, because a reload would send the form again.
-            let isForm = visit.token != nil
-            let refresh = (isForm ? nil : page.refresh).map { seconds in
-                Refresh(
-                    seconds: seconds, path: visit.path, query: request.uri.query,
-                    isOff: visit.query["refresh"] == "off")
-            }
-            // A script that fetches the page gets no notice: the notice is for the next page.
-            let kept =
-                request.headers[.grandstandLive] == nil
-                ? SessionCookie.value(SessionCookie.noticeName, in: request) : nil
-            var response = response(
-                page, status: .init(code: status), signedIn, at: visit.path, refresh: refresh,
-                notice: isForm ? nil : kept.flatMap { Notice.text($0, for: signedIn.session) })
-            if kept != nil {
-                response.setCookie(cookie.cookie(SessionCookie.noticeName, "", maxAge: 0, for: request))
-            }
-            return response
-        case .elsewhere(let path, let notice):
-            var response = redirect(to: path)
-            if let notice {
-                response.setCookie(
-                    cookie.cookie(
-                        SessionCookie.noticeName, Notice.value(notice, for: signedIn.session),
-                        maxAge: SessionCookie.noticeLifetime, for: request))
-            }
-            return response
-        }
-    }
-
     func redirect(to path: String) -> Response {
         Response(status: .seeOther, headers: [.location: path])
     }
@@ -230,13 +166,13 @@ struct PageResponder: Sendable {
     ///   - path: the page that people came from.
     func response(
         _ page: any ConsolePage, status: HTTPResponse.Status = .ok, for problem: Problem? = nil,
-        _ signedIn: SignedIn? = nil, at path: String = "", refresh: Refresh? = nil, notice: String? = nil
+        _ signedIn: SignedIn? = nil, at path: String = "", refresh: Refresh? = nil
     ) -> Response {
         let now = now()
         let frame = Frame(
-            title: page.title, visitor: signedIn.map { Visitor(key: $0.key, path: path) }, refresh: refresh,
-            notice: notice,
-            token: signedIn.map { FormToken.text(for: $0.session, now: now) } ?? "", madeAt: Moment(now, exact: true))
+            visitor: signedIn.map { Visitor(key: $0.key, path: path) }, refresh: refresh,
+            notice: signedIn?.notice, token: signedIn.map { FormToken.text(for: $0.session) } ?? "",
+            madeAt: Moment(now, exact: true))
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.contentSecurityPolicy,
             .referrerPolicy: "same-origin", .cacheControl: "no-store",

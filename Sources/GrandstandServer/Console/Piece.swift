@@ -3,43 +3,55 @@ internal import Grandstand
 internal import Mustache
 
 /// A part of a table cell or of a fact. The template `pieces` has one form for each kind.
-enum Piece: Sendable, Equatable {
-    /// Text of the console.
-    case words(String)
-    /// Text of the console on a separate line.
-    case line(String)
-    /// Text from outside, which may run from right to left.
-    case quoted(String)
-    case code(String)
-    case link(Link)
-    case time(Moment)
-    /// A state. The word of the state also selects the colour.
-    case state(String)
-    case level(Level)
-    case bar(Bar)
+struct Piece: Sendable {
+    enum Kind: String, CaseIterable {
+        case words, line, quoted, code, link, time, state, level, bar
+    }
 
-    struct Link: Sendable, Equatable {
+    struct Link: Sendable {
         /// The text; a time is shown instead if there is one.
         let label: String
         let href: String
         var moment: Moment?
     }
 
-    struct Level: Sendable, Equatable {
+    struct Level: Sendable {
         /// `ok`, `warning`, `critical`
         let level: String
         let text: String
     }
 
-    static func link(_ label: String, _ href: String) -> Piece { .link(Link(label: label, href: href)) }
+    let kind: Kind
+    /// What the template shows: a text, a `Link`, a `Level`, a `Moment` or a `Bar`.
+    let value: any Sendable
 
-    static func link(_ moment: Moment?, _ href: String) -> Piece {
-        .link(Link(label: "no time", href: href, moment: moment))
+    /// Text of the console.
+    static func words(_ text: String) -> Piece { Piece(kind: .words, value: text) }
+
+    /// Text of the console on a separate line.
+    static func line(_ text: String) -> Piece { Piece(kind: .line, value: text) }
+
+    /// Text from outside, which may run from right to left.
+    static func quoted(_ text: String) -> Piece { Piece(kind: .quoted, value: text) }
+
+    static func code(_ text: String) -> Piece { Piece(kind: .code, value: text) }
+
+    /// A state. The word of the state also selects the colour.
+    static func state(_ word: String) -> Piece { Piece(kind: .state, value: word) }
+
+    static func level(_ level: String, _ text: String) -> Piece {
+        Piece(kind: .level, value: Level(level: level, text: text))
     }
 
-    static func level(_ level: String, _ text: String) -> Piece { .level(Level(level: level, text: text)) }
+    static func bar(_ bar: Bar) -> Piece { Piece(kind: .bar, value: bar) }
 
-    static func moment(_ moment: Moment?, else words: String = "") -> Piece { moment.map(Piece.time) ?? .words(words) }
+    static func link(_ label: String, _ href: String, at moment: Moment? = nil) -> Piece {
+        Piece(kind: .link, value: Link(label: label, href: href, moment: moment))
+    }
+
+    static func moment(_ moment: Moment?, else words: String = "") -> Piece {
+        moment.map { Piece(kind: .time, value: $0) } ?? .words(words)
+    }
 
     static func moment(_ date: Date?, exact: Bool = false, else words: String = "") -> Piece {
         moment(date.map { Moment($0, exact: exact) }, else: words)
@@ -50,45 +62,30 @@ enum Piece: Sendable, Equatable {
     }
 
     /// Whether the piece shows nothing.
-    var isEmpty: Bool {
-        switch self {
-        case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text.isEmpty
-        case .link, .time, .level, .bar: false
-        }
-    }
+    var isEmpty: Bool { (value as? String)?.isEmpty ?? false }
 }
 
 /// Lets templates find a piece under the name of its kind. For the name of another kind, the lookup returns `false`, so
 /// that Mustache does not look in the enclosing values.
 extension Piece: MustacheParent {
-    static let kinds: Set = [
-        "words", "line", "quoted", "code", "link", "time", "state", "level", "bar",
-    ]
-
     func child(named name: String) -> Any? {
-        switch (self, name) {
-        case (.words(let text), "words"), (.line(let text), "line"), (.quoted(let text), "quoted"),
-            (.code(let text), "code"), (.state(let text), "state"):
-            text
-        case (.link(let link), "link"): link
-        case (.time(let moment), "time"): moment
-        case (.level(let level), "level"): level
-        case (.bar(let bar), "bar"): bar
-        case (_, let name) where Self.kinds.contains(name): false
-        default: nil
-        }
+        if kind.rawValue == name { return value }
+        return Kind(rawValue: name) == nil ? nil : false
     }
 }
 
-/// A name with its value, for a list of facts.
+/// A name with what is shown for it: a fact, or a cell of a table.
 struct Fact: Sendable {
-    let name: String
+    let label: String
+    var isNumber = false
+    /// Whether this cell is the heading of its row. The first cell of a row is the heading.
+    var isHead = false
     let pieces: [Piece]
 
-    init(_ name: String, _ pieces: Piece...) { self.init(name, pieces) }
+    init(_ label: String, _ pieces: Piece...) { self.init(label, pieces) }
 
-    init(_ name: String, _ pieces: [Piece]) {
-        self.name = name
+    init(_ label: String, isNumber: Bool = false, isHead: Bool = false, _ pieces: [Piece]) {
+        (self.label, self.isNumber, self.isHead) = (label, isNumber, isHead)
         self.pieces = pieces.filter { !$0.isEmpty }
     }
 }
@@ -162,21 +159,13 @@ struct Choice: Sendable {
 /// A table whose columns are functions of a record. The template `table` writes all tables alike: numbers are
 /// right-aligned, and each cell repeats its column's name for narrow screens.
 struct Table: Sendable {
-    struct Cell: Sendable {
-        let label: String
-        let isNumber: Bool
-        /// Whether this cell is the heading of its row. The first cell of a row is the heading.
-        let isHead: Bool
-        let pieces: [Piece]
-    }
-
-    struct Row: Sendable { let cells: [Cell] }
+    struct Row: Sendable { let cells: [Fact] }
 
     let caption: String
     /// The text in place of a table without rows; `nil`: no text.
     let nothing: String?
     /// The headings of the columns.
-    let headings: [Cell]
+    let headings: [Fact]
     let rows: [Row]
     /// A sentence with the number of records left out; `nil`: all are shown.
     let remainder: String?
@@ -188,13 +177,11 @@ struct Table: Sendable {
     ) {
         self.caption = caption
         self.nothing = nothing
-        headings = columns.map { Cell(label: $0.label, isNumber: $0.isNumber, isHead: true, pieces: []) }
+        headings = columns.map { Fact($0.label, isNumber: $0.isNumber, isHead: true, []) }
         rows = records.prefix(limit).map { record in
             Row(
                 cells: columns.enumerated().map { place, column in
-                    Cell(
-                        label: column.label, isNumber: column.isNumber, isHead: place == 0,
-                        pieces: column.pieces(record).filter { !$0.isEmpty })
+                    Fact(column.label, isNumber: column.isNumber, isHead: place == 0, column.pieces(record))
                 })
         }
         let rest = records.count - rows.count

@@ -39,7 +39,7 @@ struct Listing: Sendable {
     var filter: [String] = []
     var limit = 50
     /// A member of the query for the list below an object.
-    var query: @Sendable (Visit) -> [(name: String, value: String)] = { _ in [] }
+    var query: @Sendable (Visit) -> [String: String] = { _ in [:] }
     /// Empty: the member's JSON is shown.
     var columns: [Field] = []
 }
@@ -110,7 +110,7 @@ struct Field: Sendable, ExpressibleByStringLiteral {
         Field(label ?? Wording.label(name)) { object, visit in
             let href = path?(object, visit) ?? "\(visit.path)/\(PercentEncoding.encode(object.text("id")))"
             let text = object.text(name)
-            return [name.isTime ? .link(Moment(iso: text), href) : .link(text, href)]
+            return [.link(text, href, at: name.isTime ? Moment(iso: text) : nil)]
         }
     }
 
@@ -144,7 +144,7 @@ struct Action: Sendable {
     /// Members with a fixed value.
     var fixed: [(name: String, value: Bool)] = []
     /// Parameters of the query with a fixed value.
-    var query: [(name: String, value: String)] = []
+    var query: [String: String] = [:]
     /// Parameters of the query with a check box.
     var flags: Set<String> = []
     /// Whether a page of its own asks first.

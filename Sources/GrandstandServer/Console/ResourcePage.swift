@@ -7,8 +7,7 @@ struct ResourcePage: ConsolePage {
     struct Note: Sendable {
         /// `warning`, `critical`
         let noteLevel: String
-        /// Whether a screen reader says it at once.
-        var isAlert = false
+        /// A word before it. A screen reader says such a note at once.
         var noteMark: String?
         let noteText: String
     }
@@ -26,19 +25,15 @@ struct ResourcePage: ConsolePage {
     /// An action that this page offers: its form, or the link to the page that asks first.
     struct Offer: Sendable {
         var offerHeading: String?
-        let offerWords: [String]
+        var offerWords: [String] = []
         var ask: Piece.Link?
-        var form: Form?
-    }
-
-    struct Form: Sendable {
-        let action: String
-        let button: String
-        let version: String?
-        let groups: [FormGroup]
-        let flags: [FormInput]
-        let asksForKey: Bool
-        let isPlain: Bool
+        /// Where the form is sent to; `nil`: there is no form.
+        var action: String?
+        var button = ""
+        var version: String?
+        var groups: [FormGroup] = []
+        var asksForKey = false
+        var isPlain = false
     }
 
     var template: String { "resource" }
@@ -60,7 +55,7 @@ extension ResourcePage {
     init(_ problem: Problem, requestID: String) {
         self.init(
             title: problem.title, links: [Piece.Link(label: "Back to the console", href: ConsolePath.overview)],
-            notes: [Note(noteLevel: "critical", isAlert: true, noteText: problem.detail)],
+            refusal: FormRefusal(problem, nothing: ""),
             facts: [Fact("This request's name in the log", .code(requestID))])
     }
 
@@ -91,11 +86,8 @@ extension ResourcePage {
         }
         offers = [
             Offer(
-                offerWords: [],
-                form: Form(
-                    action: path, button: "Send again", version: form["etag"],
-                    groups: [FormGroup(legend: nil, inputs: inputs)], flags: [],
-                    asksForKey: route?.isIrreversible == true, isPlain: false))
+                action: path, button: "Send again", version: form["etag"], groups: [FormGroup(inputs: inputs)],
+                asksForKey: route?.isIrreversible == true)
         ]
     }
 

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
@@ -19,24 +20,24 @@ struct ResourcePages {
 
     var routes: [PageRoute] {
         // A page that asks comes before an object's page, because its path may have a word in the place of the object.
-        let asking = resource.actions.filter(\.asks).map { action in
+        var routes = resource.actions.filter(\.asks).map { action in
             PageRoute(resource.path + action.path, resource.scope) { try await ask(action, $0) }
         }
-        let list = resource.list.map { list in
-            PageRoute(resource.path, resource.scope) { try await show(list($0), $0) }
+        if let list = resource.list {
+            routes.append(PageRoute(resource.path, resource.scope) { try await show(list($0), $0) })
         }
-        let detail = resource.detail.flatMap { $0.hasPage ? $0 : nil }.map { detail in
-            PageRoute(resource.path + detail.path, resource.scope) { try await show(detail, $0) }
+        if let detail = resource.detail, detail.hasPage {
+            routes.append(PageRoute(resource.path + detail.path, resource.scope) { try await show(detail, $0) })
         }
-        let actions = resource.actions.map { action in
-            // Of several scopes the operation needs one, and checks it itself.
-            let scopes = action.operation.scopes ?? []
-            return PageRoute(
-                resource.path + action.path, scopes.count == 1 ? scopes[0] : nil,
-                form: .init(isIrreversible: action.isIrreversible)
-            ) { try await perform(action, $0) }
-        }
-        return asking + [list, detail].compactMap(\.self) + actions
+        return routes
+            + resource.actions.map { action in
+                // Of several scopes the operation needs one, and checks it itself.
+                let scopes = action.operation.scopes ?? []
+                return PageRoute(
+                    resource.path + action.path, scopes.count == 1 ? scopes[0] : nil,
+                    form: .init(isIrreversible: action.isIrreversible)
+                ) { try await perform(action, $0) }
+            }
     }
 }
 
@@ -85,8 +86,6 @@ extension ResourcePages {
             // Refuses an app that does not exist.
             _ = try await visit.call(list)
         }
-        var offer = ResourcePage.Offer(offerWords: action.words)
-        offer.form = form(action, shown)
         if let trial = action.trial {
             let call = PageCall(
                 operation: action.operation, parameters: visit.parameters, body: Array(trial.body.utf8))
@@ -95,7 +94,7 @@ extension ResourcePages {
         return .page(
             ResourcePage(
                 title: action.label + (action.initial == nil ? "?" : ""), links: links(visit), facts: facts,
-                offers: [offer]))
+                offers: [offer(action, shown, isAsking: true)]))
     }
 
     /// The links of the list's page, and the link to this page.
@@ -111,20 +110,16 @@ extension ResourcePages {
         }.map { offer($0, shown) }
     }
 
-    private func offer(_ action: Action, _ shown: Shown) -> ResourcePage.Offer {
-        let form = action.asks ? nil : form(action, shown)
-        return ResourcePage.Offer(
-            offerHeading: form?.isPlain == true && action.words.isEmpty ? nil : action.label,
-            offerWords: action.words,
-            ask: action.asks
-                ? Piece.Link(label: action.label + "…", href: shown.visit.fill(resource.path + action.path)) : nil,
-            form: form)
-    }
-
-    private func form(_ action: Action, _ shown: Shown) -> ResourcePage.Form {
+    /// - Parameter isAsking: whether this is the page that asks before the action.
+    private func offer(_ action: Action, _ shown: Shown, isAsking: Bool = false) -> ResourcePage.Offer {
         let visit = shown.visit
+        let href = visit.fill(resource.path + action.path)
+        if action.asks, !isAsking {
+            let ask = Piece.Link(label: action.label + "…", href: href)
+            return ResourcePage.Offer(offerHeading: action.label, offerWords: action.words, ask: ask)
+        }
         let guide = OperationGuide(action.operation)
-        let named = FormGroup(legend: nil, inputs: names(action).compactMap { FormInput($0, help: $0.text, nil) })
+        let named = names(action).compactMap { FormInput($0, help: $0.text, nil) }
         let groups = guide.shape.map { shape in
             shape.groups(of: guide.schema, without: action.hidden) { name in
                 if let object = shown.object { return object[name] }
@@ -132,18 +127,18 @@ extension ResourcePages {
                 return (visit.query[name] ?? bound).flatMap { .text($0) }
             }
         }
-        let all = [named].filter { !$0.inputs.isEmpty } + (action.fixed.isEmpty ? groups ?? [] : [])
-        return ResourcePage.Form(
-            action: visit.fill(resource.path + action.path), button: action.label,
-            version: action.operation.method == "PUT" && !all.isEmpty ? shown.version : nil, groups: all,
-            flags: guide.parameters.filter { action.flags.contains($0.name) }
-                .map { flag in
-                    FormInput(
-                        name: flag.name, label: flag.help.prefix(1).uppercased() + flag.help.dropFirst(),
-                        isRequired: false)
-                },
-            asksForKey: action.isIrreversible,
-            isPlain: all.isEmpty && action.flags.isEmpty && !action.isIrreversible)
+        let flags = guide.parameters.filter { action.flags.contains($0.name) }.map { flag in
+            let label = flag.help.prefix(1).uppercased() + flag.help.dropFirst()
+            return FormInput(name: flag.name, label: label, isRequired: false, isFlag: true)
+        }
+        let all = [FormGroup(inputs: named)] + (action.fixed.isEmpty ? groups ?? [] : []) + [FormGroup(inputs: flags)]
+        let isEmpty = all.allSatisfy(\.inputs.isEmpty)
+        let isPlain = isEmpty && !action.isIrreversible
+        return ResourcePage.Offer(
+            offerHeading: isAsking || isPlain && action.words.isEmpty ? nil : action.label, offerWords: action.words,
+            action: href, button: action.label,
+            version: action.operation.method == "PUT" && !isEmpty ? shown.version : nil, groups: all,
+            asksForKey: action.isIrreversible, isPlain: isPlain)
     }
 
     /// The parameters of the path that are not in the action's own path. The form has fields for them.
@@ -167,22 +162,19 @@ extension ResourcePages {
         for name in names(action).map(\.name) {
             call.parameters[name[...]] = PercentEncoding.encode(fields[name] ?? "")[...]
         }
-        call.query += action.flags.filter { fields[$0] == "true" }.map { ($0, "true") }
-        var present: CallAnswer?
-        switch call.operation.method {
-        case "PUT" where action.isOnOne:
-            if let detail = resource.detail { present = try await visit.call(detail.operation) }
-            call.version = version ?? present?.version
-        case "PUT": call.isNew = true
-        case "PATCH": call.version = version
-        default: break
+        for flag in action.flags where fields[flag] == "true" { call.query[flag] = "true" }
+        var present: (object: JSONValue, version: String?)?
+        if action.operation.method == "PUT", action.isOnOne, let detail = resource.detail {
+            present = try await visit.call(detail.operation)
+        } else if action.operation.method == "PUT" {
+            call.headers[.ifNoneMatch] = "*"
         }
+        call.headers[.ifMatch] = version ?? present?.version
         if let shape = action.shape {
-            var json = JSONWriter()
-            _ = shape.write(
+            let json = shape.json(
                 fields, without: action.hidden, keeping: present?.object, fixed: action.fixed,
-                clears: !action.patch.isEmpty, to: &json)
-            call.body = json.bytes
+                clears: !action.patch.isEmpty)
+            call.body = Array((json ?? "{}").utf8)
         }
         let answer = try await visit.call(call).object
         if let secret = action.secret {
@@ -195,19 +187,15 @@ extension ResourcePages {
     }
 
     private func href(_ place: Action.Place, _ answer: JSONValue, _ visit: Visit) -> String {
-        let detail = resource.path + (resource.detail?.path ?? "")
-        let name = resource.detail?.name ?? ""
-        return switch place {
-        case .list: visit.fill(resource.path)
-        case .object: visit.fill(detail)
-        case .made: visit.fill(detail, [name: answer.text(name)])
-        }
+        guard place != .list, let detail = resource.detail else { return visit.fill(resource.path) }
+        let made = [detail.name: answer.text(detail.name)]
+        return visit.fill(resource.path + detail.path, place == .made ? made : [:])
     }
 }
 
 extension Visit {
     /// Shows the object in this page's path.
-    fileprivate func call(_ operation: Contract.Operation) async throws -> CallAnswer {
+    fileprivate func call(_ operation: Contract.Operation) async throws -> (object: JSONValue, version: String?) {
         try await call(PageCall(operation: operation, parameters: parameters))
     }
 
@@ -215,11 +203,10 @@ extension Visit {
     fileprivate func call(_ list: Listing) async throws -> JSONValue? {
         guard case .operation(let operation) = list.source else { return nil }
         var call = PageCall(operation: operation, parameters: parameters, query: list.query(self))
-        call.query.append(("limit", String(list.limit)))
+        call.query["limit"] = String(list.limit)
         for parameter in OperationGuide(operation).parameters
-        where parameter.place == "query" && !call.query.contains(where: { $0.name == parameter.name }) {
-            guard let text = query[parameter.name] else { continue }
-            call.query.append((parameter.name, parameter.isTime ? FormTime.utc(text) : text))
+        where parameter.place == "query" && call.query[parameter.name] == nil {
+            call.query[parameter.name] = query[parameter.name].map { parameter.isTime ? FormTime.utc($0) : $0 }
         }
         return try await self.call(call).object
     }

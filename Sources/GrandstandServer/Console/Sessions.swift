@@ -8,6 +8,8 @@ internal import Postgres
 struct SignedIn: Sendable {
     let key: APIKey
     let session: SessionSecret
+    /// A sentence about the action that was performed just before, to be shown once.
+    var notice: String?
 }
 
 /// The sessions of signed-in browsers, in the table `console_sessions`, which all replicas share. The browser has a
@@ -26,7 +28,7 @@ struct Sessions: Sendable {
     private static let noteInterval: TimeInterval = 60
 
     /// Stores a new session, and deletes sessions that are over.
-    func begin(_ key: APIKey) async throws -> SignedIn {
+    func begin(_ key: APIKey) async throws -> SessionSecret {
         let secret = SessionSecret()
         let now = now()
         try await database.transaction { connection in
@@ -39,18 +41,18 @@ struct Sessions: Sendable {
                 "insert into console_sessions (id, key, started_at, used_at) values (\(secret.id), \(key.id), \(now), \(now))",
             ])
         }
-        return SignedIn(key: key, session: secret)
+        return secret
     }
 
     /// - Parameter extendsSession: whether a person made the request. A request of a page's script does not extend the
-    ///   session.
+    ///   session, and leaves its notice for the next page.
     /// - Throws: `unauthenticated` if the session has ended, never existed, or its key is no longer valid;
     ///   `store-unavailable`.
     func signedIn(_ text: String, extendsSession: Bool) async throws -> SignedIn {
         let now = now()
         guard let secret = SessionSecret(text),
             let row = try await database.query(
-                "select key, started_at, used_at from console_sessions where id = \(secret.id)"
+                "select key, started_at, used_at, notice from console_sessions where id = \(secret.id)"
             ).first
         else { throw Self.over("It was ended, or is older than the server remembers.") }
         let (startedAt, usedAt): (Date, Date) = (try row.decode("started_at"), try row.decode("used_at"))
@@ -61,12 +63,20 @@ struct Sessions: Sendable {
             throw Self.over("Its key was revoked, was rotated without an overlap, or has expired.")
         }
         guard key.replacedBy == nil else { throw Self.over("Its key was rotated. \(Self.rotated)") }
-        if extendsSession, now.timeIntervalSince(usedAt) >= Self.noteInterval {
+        let notice: String? = try extendsSession ? row.decode("notice") : nil
+        if extendsSession, notice != nil || now.timeIntervalSince(usedAt) >= Self.noteInterval {
             // Another request may have recorded a later use meanwhile.
             try await database.query(
-                "update console_sessions set used_at = \(now) where id = \(secret.id) and used_at < \(now)")
+                """
+                update console_sessions set used_at = greatest(used_at, \(now)), notice = null where id = \(secret.id)
+                """)
         }
-        return SignedIn(key: key, session: secret)
+        return SignedIn(key: key, session: secret, notice: notice)
+    }
+
+    /// Keeps a sentence for the session's next page.
+    func tell(_ notice: String, _ session: SessionSecret) async throws {
+        try await database.query("update console_sessions set notice = \(notice) where id = \(session.id)")
     }
 
     /// Advice for somebody who signs in with the old secret of a rotated key. The key's sessions ended with the
@@ -110,82 +120,50 @@ struct SessionSecret: Sendable {
     /// The session's ID: the hash of the secret.
     var id: [UInt8] { SHA256.hash(key) }
 
-    /// The purpose of the data that a tag authenticates. A tag for one purpose is not valid for another.
-    enum Purpose: String {
-        case form, notice
-    }
-
     /// A tag of 32 bytes over `bytes`.
-    func tag(_ bytes: [UInt8], _ purpose: Purpose) -> [UInt8] {
-        SHA256.hmac(Array("grandstand \(purpose.rawValue)\n".utf8) + bytes, key: key)
-    }
-
-    /// Checks a tag in constant time.
-    func isTag(_ tag: some Sequence<UInt8>, of bytes: [UInt8], _ purpose: Purpose) -> Bool {
-        isEqualInConstantTime(Array(tag), self.tag(bytes, purpose))
-    }
+    func tag(_ bytes: [UInt8]) -> [UInt8] { SHA256.hmac(Array("grandstand form\n".utf8) + bytes, key: key) }
 }
 
-/// The cookies of a browser that is signed in: the session's secret, and a notice for the next page.
+/// The cookie of a browser that is signed in: the session's secret.
 struct SessionCookie: Sendable {
-    static let name = "grandstand-session"
-    static let noticeName = "grandstand-notice"
-    /// The lifetime of the notice's cookie in seconds. It is short, because the notice is for the page that follows
-    /// immediately.
-    static let noticeLifetime = 60
+    private static let name = "grandstand-session"
 
     /// Whether the server itself speaks HTTPS.
     let isSecure: Bool
 
-    static func value(_ name: String, in request: Request) -> String? {
+    static func value(in request: Request) -> String? {
         guard let value = request.cookies[name]?.value, !value.isEmpty else { return nil }
         return value
     }
 
-    /// A cookie; an empty value with the age 0 deletes it.
+    /// The cookie with a value; an empty value with the age 0 deletes it.
     ///
     /// Scripts cannot read it, other sites' pages do not send it, and browsers send it to the console only. If this
     /// server or a proxy in front of it uses HTTPS, browsers never send it over plain HTTP.
-    func cookie(_ name: String, _ value: String, maxAge: Int, for request: Request) -> Cookie {
+    func cookie(_ value: String, maxAge: Int, for request: Request) -> Cookie {
         Cookie(
-            name: name, value: value, maxAge: maxAge, path: Console.path,
-            secure: isSecure || request.cameByHTTPS, httpOnly: true,
-            sameSite: .strict)
+            name: Self.name, value: value, maxAge: maxAge, path: Console.path,
+            secure: isSecure || request.cameByHTTPS, httpOnly: true, sameSite: .strict)
     }
 }
 
-/// The token of a form. The token proves that the form is from a page of this session and not too old. The number in
-/// the token identifies the form, so that a form that is sent twice is recognised.
-struct FormToken: Sendable, Equatable {
+/// The token of a form. The token proves that the form is from a page of this session. The number in the token
+/// identifies the form, so that a form that is sent twice is recognised.
+struct FormToken: Sendable {
     /// 16 random bytes, different for every page.
-    let number: [UInt8]
-
-    /// Seconds for which a form can be sent: four hours, longer than a match.
-    static let lifetime: TimeInterval = 14_400
-
-    /// The result of reading a token.
-    enum Reading: Equatable {
-        case valid(FormToken)
-        case expired
-        /// The text is not a token of this session.
-        case foreign
-    }
+    private let number: [UInt8]
 
     /// The text of a new token.
-    static func text(for session: SessionSecret, now: Date) -> String {
+    static func text(for session: SessionSecret) -> String {
         let number = randomBytes(16)
-        let end = UInt64(max(0, now.timeIntervalSince1970 + lifetime))
-        let content = number + (0..<8).map { UInt8(truncatingIfNeeded: end >> (56 - 8 * $0)) }
-        return Base64URL.text(content + session.tag(content, .form))
+        return Base64URL.text(number + session.tag(number))
     }
 
-    static func read(_ text: String?, for session: SessionSecret, now: Date) -> Reading {
-        guard let bytes = text.flatMap({ Base64URL.bytes($0) }), bytes.count == 56 else { return .foreign }
-        let content = Array(bytes.prefix(24))
-        guard session.isTag(bytes.dropFirst(24), of: content, .form) else { return .foreign }
-        let end = content.dropFirst(16).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard TimeInterval(end) > now.timeIntervalSince1970 else { return .expired }
-        return .valid(FormToken(number: Array(content.prefix(16))))
+    /// - Returns: `nil` for text that is not a token of this session.
+    init?(_ text: String?, of session: SessionSecret) {
+        guard let bytes = text.flatMap({ Base64URL.bytes($0) }), bytes.count == 48 else { return nil }
+        number = Array(bytes.prefix(16))
+        guard isEqualInConstantTime(Array(bytes.dropFirst(16)), session.tag(number)) else { return nil }
     }
 
     /// The idempotency key of a form's action. The key stays the same if the form is sent again with the same fields.
@@ -194,22 +172,5 @@ struct FormToken: Sendable, Equatable {
         let content = fields.entries.filter { $0.name != "token" }.map { "\($0.name)=\($0.value)" }
         return "console-"
             + Base64URL.text(SHA256.hash(number + Array("\(path)\n\(content.joined(separator: "\n"))".utf8)))
-    }
-}
-
-/// One sentence for the next page, in a cookie. The sentence is authenticated, so that nobody else can make the console
-/// show a text.
-enum Notice {
-    static func value(_ text: String, for session: SessionSecret) -> String {
-        let bytes = Array(text.prefix(500).utf8)
-        return Base64URL.text(bytes) + "." + Base64URL.text(session.tag(bytes, .notice))
-    }
-
-    static func text(_ value: String, for session: SessionSecret) -> String? {
-        let parts = value.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let bytes = Base64URL.bytes(parts[0]), let tag = Base64URL.bytes(parts[1]),
-            session.isTag(tag, of: bytes, .notice)
-        else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -32,53 +32,42 @@ extension PageResponder {
     }
 
     private func signOut(_ request: Request) async throws -> Response {
-        guard FormOrigin.isOurs(request) else { throw Self.foreign("Open the console and sign in there.") }
-        if let text = SessionCookie.value(SessionCookie.name, in: request) {
-            if let session = SessionSecret(text) { try await requireToken(of: session, request) }
+        try FormOrigin.check(request)
+        if let text = SessionCookie.value(in: request) {
+            let token = try await FormFields(of: request, upTo: Self.signInLimit)["token"]
+            if let session = SessionSecret(text), FormToken(token, of: session) == nil {
+                throw Problem(
+                    .forbidden, titled: "This form is of another session",
+                    "You are still signed in. Open the console and sign out there.")
+            }
             try await sessions.end(text)
         }
         var response = redirect(to: ConsolePath.signIn)
-        for name in [SessionCookie.name, SessionCookie.noticeName] {
-            response.setCookie(cookie.cookie(name, "", maxAge: 0, for: request))
-        }
+        response.setCookie(cookie.cookie("", maxAge: 0, for: request))
         return response
     }
 
-    /// Checks that the form is of this session. An expired token is accepted, so that an old page can still sign out.
-    ///
-    /// - Throws: `forbidden`, for a form of another session.
-    private func requireToken(of session: SessionSecret, _ request: Request) async throws {
-        let fields = try await FormBody.fields(of: request, upTo: Self.signInLimit)
-        guard FormToken.read(fields["token"], for: session, now: now()) == .foreign else { return }
-        throw Problem(
-            .forbidden, titled: "This form is of another session",
-            "You are still signed in. Open the console and sign out there.")
-    }
-
     private func signIn(_ request: Request, _ context: APIContext) async throws -> Response {
-        guard FormOrigin.isOurs(request) else { throw Self.foreign("Open the console and sign in there.") }
-        let fields = try await FormBody.fields(of: request, upTo: Self.signInLimit)
+        try FormOrigin.check(request)
+        let fields = try await FormFields(of: request, upTo: Self.signInLimit)
         let next = fields["next"]
         guard let secret = fields["key"] else {
             return response(SignIn(returningTo: next, fault: "Paste a key first."), status: .unprocessableContent)
         }
-        let signedIn: SignedIn
         do {
-            let key = try await identify(secret, context)
+            let key = try await api.identify(secret, context, for: [])
             if let fault = Self.refusal(of: key) {
                 return response(SignIn(returningTo: next, fault: fault), status: .forbidden)
             }
-            signedIn = try await sessions.begin(key)
+            let session = try await sessions.begin(key)
+            // Signing in ends the browser's previous session.
+            if let text = SessionCookie.value(in: request) { try await sessions.end(text) }
+            var response = redirect(to: ConsolePath.returning(to: next))
+            response.setCookie(cookie.cookie(session.text, maxAge: Int(Sessions.lifetime), for: request))
+            return response
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return response(SignIn(returningTo: next, fault: problem.detail), for: problem)
         }
-        // Signing in ends the browser's previous session.
-        if let text = SessionCookie.value(SessionCookie.name, in: request) { try await sessions.end(text) }
-        var response = redirect(to: ConsolePath.returning(to: next))
-        response.setCookie(
-            cookie.cookie(
-                SessionCookie.name, signedIn.session.text, maxAge: Int(Sessions.lifetime), for: request))
-        return response
     }
 
     /// Why a valid key cannot sign in; `nil`: the key can sign in.

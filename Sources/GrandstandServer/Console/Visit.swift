@@ -48,46 +48,41 @@ struct PageRoute: Sendable {
 /// access the app in the path.
 struct Visit: Sendable {
     let key: APIKey
-    let query: FormFields
+    let query: QueryParameters
     /// The path of the request, without the query.
     let path: String
     let parameters: Parameters
     let now: Date
     /// The form's fields.
-    var fields = FormFields([])
+    var fields = FormFields("")
     /// `nil`: no form was sent.
     var token: FormToken?
     /// Calls an operation of the API with the visitor's key.
-    var perform: @Sendable (PageCall) async throws -> Response = { call in
-        throw Problem(.notFound, "There is no operation \(call.operation.id) here.")
-    }
+    var perform: @Sendable (PageCall) async throws -> Response
 
     /// Calls an operation of the API. It has its effect once, however often the form is sent: a repetition gets the first
     /// answer, without a secret. A deletion of an object that is gone already succeeds.
     ///
+    /// - Returns: the answer's JSON, an empty object if there is none, and its `ETag`.
     /// - Throws: the problem that the API would answer with.
-    func call(_ call: PageCall) async throws -> CallAnswer {
-        let isDeletion = call.operation.method == "DELETE"
+    func call(_ call: PageCall) async throws -> (object: JSONValue, version: String?) {
+        let method = call.operation.method
         var call = call
         // Deletions and reads may be repeated anyhow.
-        if !isDeletion, call.operation.method != "GET" { call.idempotencyKey = token?.idempotencyKey(path, fields) }
+        if !["DELETE", "GET"].contains(method) { call.headers[.idempotencyKey] = token?.idempotencyKey(path, fields) }
+        var (bytes, version): ([UInt8], String?) = ([], nil)
         do {
             let response = try await perform(call)
-            return try CallAnswer(await response.bytes(), version: response.headers[.eTag])
-        } catch let problem as Problem where isDeletion && Self.gone.contains(problem.kind) {
-            return try CallAnswer()
-        }
+            (bytes, version) = (try await response.bytes(), response.headers[.eTag])
+        } catch let problem as Problem where method == "DELETE" && problem.status == 404 {}
+        return (try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes), version)
     }
-
-    private static let gone: Set<Problem.Kind> = [.webhookNotFound, .appNotFound, .channelNotFound]
 
     /// Whether this is the first page of a list.
     var isAtStart: Bool { query["cursor"] == nil }
 }
 
 extension Visit: PathReading {
-    func parameter(_ name: String) -> String? { parameters.get(name) }
-
     var reach: AppReach { key.reach }
 }
 
@@ -96,45 +91,19 @@ struct PageCall: Sendable {
     let operation: Contract.Operation
     /// The parameters of the path, percent-encoded.
     var parameters: Parameters
-    var query: [(name: String, value: String)] = []
+    var query: [String: String] = [:]
     /// The body's JSON; `nil`: there is none.
     var body: [UInt8]?
-    /// The `ETag` that the object must have; `nil`: any.
-    var version: String?
-    /// Whether the object must not exist yet.
-    var isNew = false
-    var idempotencyKey: String?
+    /// The conditions of a write, and the `Idempotency-Key` of a form.
+    var headers: HTTPFields = [:]
 
-    var queryText: String {
-        query.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
-    }
-
+    /// The parameters of its path are in the context, and so is its query.
     func request(_ method: HTTPRequest.Method) -> Request {
-        var path = operation.path.split(separator: "/").map { part in
-            part.hasPrefix("{") ? "/" + (parameters.get(String(part.dropFirst().dropLast())) ?? "") : "/" + part
-        }.joined()
-        if !query.isEmpty { path += "?" + queryText }
-        var headers: HTTPFields = [:]
-        headers[.ifMatch] = version
-        headers[.ifNoneMatch] = isNew ? "*" : nil
-        headers[.idempotencyKey] = idempotencyKey
+        var headers = headers
         headers[.contentLength] = String(body?.count ?? 0)
         if body != nil { headers[.contentType] = "application/json" }
         return Request(
-            head: HTTPRequest(method: method, scheme: nil, authority: nil, path: path, headerFields: headers),
+            head: HTTPRequest(method: method, scheme: nil, authority: nil, path: operation.path, headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
-    }
-}
-
-/// The answer of an operation.
-struct CallAnswer: Sendable {
-    /// An empty object if the answer has no body.
-    let object: JSONValue
-    /// The text of its `ETag`.
-    let version: String?
-
-    init(_ bytes: [UInt8] = [], version: String? = nil) throws {
-        object = try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes)
-        self.version = version
     }
 }

@@ -92,8 +92,7 @@ enum ReadableJSON {
         guard let value = try? JSONValue(parsing: bytes, maximumValues: .max) else {
             return escaped(String(decoding: bytes.prefix(maximumBytes), as: UTF8.self))
         }
-        var text: [UInt8] = []
-        write(value, "", to: &text, upTo: maximumBytes)
+        let text = Array(lines(value, "").utf8)
         let isCut = text.count > maximumBytes
         return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
     }
@@ -108,47 +107,31 @@ enum ReadableJSON {
     /// `\u202e`. The JSON's meaning stays the same. If a form shows the escaped text, the browser sends the escaped
     /// text back unchanged.
     static func escaped(_ json: String) -> String {
-        guard json.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return json }
         var text = ""
-        for scalar in json.unicodeScalars where scalar != "\r" {
-            if HTMLText.isDeceptive(scalar), scalar.value <= 0xFFFF {
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
+        text.unicodeScalars.append(contentsOf: json.unicodeScalars.filter { $0 != "\r" })
+        return text.escaping(HTMLText.isDeceptive)
     }
 
-    private static func write(_ value: JSONValue, _ indent: String, to text: inout [UInt8], upTo limit: Int) {
-        guard text.count <= limit else { return }
-        let parts: [(name: String?, value: JSONValue)]
+    private static func lines(_ value: JSONValue, _ indent: String) -> String {
+        let parts: [String]
         switch value.kind {
         // An array of plain values stays on one line.
         case .array(let elements)
         where elements.contains(where: { $0.elements?.isEmpty == false || !$0.members.isEmpty }):
-            parts = elements.map { (nil, $0) }
-        case .object(let members) where !members.isEmpty: parts = members.map { ($0.name, $0.value) }
-        default:
-            text += value.source
-            return
+            parts = elements.map { lines($0, indent + "  ") }
+        case .object(let members) where !members.isEmpty:
+            parts = members.map { "\($0.name.quotedJSON): \(lines($0.value, indent + "  "))" }
+        default: return String(decoding: value.source, as: UTF8.self)
         }
-        let isArray = value.elements != nil
-        text += (isArray ? "[" : "{").utf8
-        for (place, part) in parts.enumerated() where text.count <= limit {
-            let name = part.name.map { "\(JSONText.quoted($0)): " } ?? ""
-            text += "\(place == 0 ? "" : ",")\n\(indent)  \(name)".utf8
-            write(part.value, indent + "  ", to: &text, upTo: limit)
-        }
-        text += "\n\(indent)\(isArray ? "]" : "}")".utf8
+        let (open, close) = value.elements == nil ? ("{", "}") : ("[", "]")
+        return open + parts.map { "\n\(indent)  \($0)" }.joined(separator: ",") + "\n\(indent)\(close)"
     }
 }
 
 // Reads the API's answers.
 
 extension JSONValue {
-    static func text(_ text: String) -> JSONValue? { try? JSONValue(decoding: JSONText.quoted(text).utf8) }
+    static func text(_ text: String) -> JSONValue? { try? JSONValue(decoding: text.quotedJSON.utf8) }
 
     /// The text of a member; empty if the member is absent.
     func text(_ name: String) -> String { self[name]?.string ?? "" }
@@ -161,8 +144,7 @@ extension JSONValue {
     func integer(_ name: String) -> Int { self[name]?.integer ?? 0 }
 
     func flag(_ name: String) -> Bool {
-        guard case .bool(let value)? = self[name]?.kind else { return false }
-        return value
+        if case .bool(true)? = self[name]?.kind { true } else { false }
     }
 
     func items(_ name: String) -> [JSONValue] { self[name]?.elements ?? [] }

@@ -28,6 +28,8 @@
     if (element.textContent !== text) element.textContent = text;
   }
 
+  const written = /(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g;
+
   // The reader's time in the text, UTC in the title.
   function localise(root) {
     for (const element of root.querySelectorAll("time[datetime]:not([data-form=day]), text[data-time]")) {
@@ -54,24 +56,14 @@
       button.hidden = own === "UTC";
       write(button, `Show ${zone === "UTC" ? own : "UTC"}`);
     }
-    localiseSentences(root);
-    localiseFields(root);
-  }
-
-  // Times within sentences of ours. Text of others stands in elements of its own and stays.
-  const written = /(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g;
-
-  function localiseSentences(root) {
+    // Times within sentences of ours. Text of others stands in elements of its own and stays.
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (node) =>
       node.parentElement.closest("time, bdi, code, pre, textarea, script") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (!node.data.includes(" UTC")) continue;
       node.data = node.data.replace(written, (all, day, minute, second) => words(new Date(`${day}T${minute}${second || ""}Z`), second));
     }
-  }
-
-  // Fields for times have the reader's time. What is sent is UTC, in `sendTimes`.
-  function localiseFields(root) {
+    // Fields for times have the reader's time. What is sent is UTC.
     for (const field of root.querySelectorAll("input[data-when]:not([data-local])")) {
       field.dataset.local = "yes";
       const utc = field.defaultValue;
@@ -85,16 +77,14 @@
     }
   }
 
-  function sendTimes() {
-    document.addEventListener("formdata", (event) => {
-      for (const field of event.target.querySelectorAll("input[data-local]")) {
-        const date = new Date(field.value.trim().replace(" ", "T") + (zone === "UTC" ? "Z" : ""));
-        if (/\d:\d/.test(field.value) && !Number.isNaN(date.getTime())) {
-          event.formData.set(field.name, date.toISOString().replace(".000Z", "Z"));
-        }
+  document.addEventListener("formdata", (event) => {
+    for (const field of event.target.querySelectorAll("input[data-local]")) {
+      const date = new Date(field.value.trim().replace(" ", "T") + (zone === "UTC" ? "Z" : ""));
+      if (/\d:\d/.test(field.value) && !Number.isNaN(date.getTime())) {
+        event.formData.set(field.name, date.toISOString().replace(".000Z", "Z"));
       }
-    });
-  }
+    }
+  });
 
   document.addEventListener("click", (event) => {
     if (!event.target.closest?.("[data-zones]")) return;
@@ -103,20 +93,18 @@
   });
 
   // A form is sent once: the button waits for the answer. Coming back to the page frees it.
-  function once() {
-    document.addEventListener("submit", (event) => {
-      if (event.target.method !== "post") return;
-      if (event.target.dataset.sent) return event.preventDefault();
-      event.target.dataset.sent = "yes";
-      event.target.setAttribute("aria-busy", "true");
-    });
-    window.addEventListener("pageshow", () => {
-      for (const form of document.querySelectorAll("form[data-sent]")) {
-        delete form.dataset.sent;
-        form.removeAttribute("aria-busy");
-      }
-    });
-  }
+  document.addEventListener("submit", (event) => {
+    if (event.target.method !== "post") return;
+    if (event.target.dataset.sent) return event.preventDefault();
+    event.target.dataset.sent = "yes";
+    event.target.setAttribute("aria-busy", "true");
+  });
+  window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) {
+      delete form.dataset.sent;
+      form.removeAttribute("aria-busy");
+    }
+  });
 
   // Whether somebody is at work in a region: what is typed there stays.
   function isBusy(region) {
@@ -132,19 +120,6 @@
     return false;
   }
 
-  // Where an element is within a region, so that its like is found after the region was replaced.
-  function pathTo(element, region) {
-    const path = [];
-    for (let node = element; node !== region; node = node.parentElement) {
-      path.unshift([...node.parentElement.children].indexOf(node));
-    }
-    return path;
-  }
-
-  function follow(region, path) {
-    return path.reduce((node, index) => (node ? node.children[index] : null), region);
-  }
-
   const shown = new Map();
   const withoutTokens = (html) => html.replace(/name="token" value="[^"]*"/g, "");
 
@@ -153,31 +128,24 @@
     if (shown.get(region.dataset.live) === withoutTokens(html)) return;
     if (isBusy(region)) return warn(region, fresh);
     shown.set(region.dataset.live, withoutTokens(html));
-    const focused = region.contains(document.activeElement) ? pathTo(document.activeElement, region) : null;
-    const open = [...region.querySelectorAll("details[open]")].map((details) => details.id || pathTo(details, region));
-    const scrolled = [...region.querySelectorAll(".scroll")].map((element) => element.scrollLeft);
+    // What was open, scrolled or had the focus is found again by its ID, or its place among its like.
+    const all = (what) => [...region.querySelectorAll(what)];
+    const focused = region.contains(document.activeElement) ? document.activeElement.tagName : null;
+    const place = focused && all(focused).indexOf(document.activeElement);
+    const mark = (details, index) => details.id || index;
+    const open = all("details").map((details, index) => details.open && mark(details, index));
+    const scrolled = all(".scroll").map((element) => element.scrollLeft);
     region.innerHTML = html;
     localise(region);
-    for (const mark of open) {
-      const details = typeof mark === "string" ? document.getElementById(mark) : follow(region, mark);
-      if (details) details.open = true;
-    }
-    [...region.querySelectorAll(".scroll")].forEach((element, index) => { element.scrollLeft = scrolled[index] || 0; });
-    if (focused) follow(region, focused)?.focus?.({ preventScroll: true });
-    region.dispatchEvent(new CustomEvent("console:replaced", { bubbles: true }));
+    all("details").forEach((details, index) => { details.open ||= open.includes(mark(details, index)); });
+    all(".scroll").forEach((element, index) => { element.scrollLeft = scrolled[index] || 0; });
+    if (focused) all(focused)[place]?.focus({ preventScroll: true });
   }
 
   // What somebody types begins with a message that is not the newest any more.
   function warn(region, fresh) {
     const [form, other] = [region, fresh].map((element) => element.querySelector("[data-newest]"));
     if (form && other && form.dataset.newest !== other.dataset.newest) form.querySelector("[data-newer]").hidden = false;
-  }
-
-  // A form that lies open for hours has a token that is valid still.
-  function renewTokens(page) {
-    const token = page.querySelector("input[name=token]")?.value;
-    if (!token) return;
-    for (const field of document.querySelectorAll("form:not([data-sent]) input[name=token]")) field.value = token;
   }
 
   async function refetch() {
@@ -192,7 +160,6 @@
           const fresh = page.querySelector(`[data-live="${CSS.escape(region.dataset.live)}"]`);
           if (fresh) replace(region, fresh);
         }
-        renewTokens(page);
         // Midnight may have passed.
         localise(document);
       }
@@ -216,8 +183,6 @@
   }
 
   localise(document);
-  sendTimes();
-  once();
   keepUp();
   document.addEventListener("console:found", (event) => localise(event.target));
 })();

@@ -11,6 +11,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
         let since = ContinuousClock.now
+        let timeLimit = PostgresTimeLimit.current
         let continuation: CheckedContinuation<Output, any Error>
     }
 
@@ -19,17 +20,11 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         var waiting: [Waiting] = []
         /// When work last began.
         var lastBegin = ContinuousClock.now
-        /// Whether a task watches the callers that wait.
-        var isWatched = false
     }
 
     private let state = Mutex(State())
-    private let places: Int
-    private let extraPlaceDelay: Duration
-    private let limit: Int
-    private let capacity: Int
-    private let leastRest: Duration
-    private let restPerWork: Int
+    private let places, limit, capacity, restPerWork: Int
+    private let extraPlaceDelay, leastRest: Duration
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
     private let failsWholeBatch: @Sendable (any Error) -> Bool
@@ -54,15 +49,9 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         failsWholeBatch: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        self.places = places
-        self.extraPlaceDelay = extraPlaceDelay
-        self.limit = limit
-        self.capacity = capacity
-        self.leastRest = leastRest
-        self.restPerWork = restPerWork
-        self.owner = owner
-        self.failsWholeBatch = failsWholeBatch
-        self.work = work
+        (self.places, self.extraPlaceDelay, self.limit) = (places, extraPlaceDelay, limit)
+        (self.capacity, self.leastRest, self.restPerWork) = (capacity, leastRest, restPerWork)
+        (self.owner, self.failsWholeBatch, self.work) = (owner, failsWholeBatch, work)
     }
 
     /// The number of items that wait for a place.
@@ -73,14 +62,17 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// - Throws: the errors of the work; `store-unavailable` when too many items wait.
     func run(_ item: Item) async throws -> Output {
-        guard enter(overtaking: false) else { return try await shared(item) }
+        guard enter(overtaking: false) else {
+            return try await PostgresTimeLimit.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
+        }
+        watch()
         let began = ContinuousClock.now
         do {
             let output = try await only(item)
             leave(began)
             return output
         } catch {
-            leave(nil)
+            startNext()
             throw error
         }
     }
@@ -102,62 +94,41 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
+    /// Is called when a batch begins. If it takes long, another one starts beside it for the items that wait by then.
+    private func watch() {
+        guard places > 1 else { return }
+        Task.detached { [self] in
+            try? await Task.sleep(for: extraPlaceDelay)
+            if waitingCount > 0, enter() { startNext() }
+        }
+    }
+
     private func only(_ item: Item) async throws -> Output {
         guard let output = try await work([item]).first else { throw NothingAnswered() }
         return output
     }
 
-    private func shared(_ item: Item) async throws -> Output {
-        try await PostgresTimeLimit.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
-    }
-
     private func wait(_ item: Item, _ continuation: CheckedContinuation<Output, any Error>) {
-        let isWatched = state.withLock { state -> Bool? in
-            guard state.waiting.count < capacity else { return nil }
+        let isFull = state.withLock { state in
+            guard state.waiting.count < capacity else { return true }
             state.waiting.append(Waiting(item: item, continuation: continuation))
-            guard places > 1 else { return true }
-            defer { state.isWatched = true }
-            return state.isWatched
+            return false
         }
-        guard let isWatched else { return continuation.resume(throwing: Self.full) }
+        if isFull { return continuation.resume(throwing: Self.full) }
         // A place may have become free between the search in `run`, which found none, and the moment when the item
         // began to wait.
         if enter() { startNext() }
-        if !isWatched {
-            Task.detached { [timeLimit = PostgresTimeLimit.current] in
-                await PostgresTimeLimit.$current.withValue(timeLimit) { await self.watch() }
-            }
-        }
     }
 
-    /// Starts another batch for callers that wait behind a long transaction. The batch starts even if no other call
-    /// comes.
-    private func watch() async {
-        while true {
-            try? await Task.sleep(for: extraPlaceDelay)
-            let isDone = state.withLock { state in
-                state.isWatched = !state.waiting.isEmpty
-                return !state.isWatched
-            }
-            if isDone { return }
-            if enter() { startNext() }
-        }
-    }
-
-    /// Ends a batch.
-    ///
-    /// - Parameter began: when the batch began; `nil`: the batch failed. The place of a failed batch does not rest,
-    ///   because the callers have already waited long for a database that does not answer.
-    private func leave(_ began: ContinuousClock.Instant?) {
-        let rest = began.map { max(leastRest, min(Self.longestRest, $0.duration(to: .now) * restPerWork)) } ?? .zero
+    /// Rests after a batch that began then, and gives its place to calls that wait.
+    private func leave(_ began: ContinuousClock.Instant) {
+        let rest = max(leastRest, min(.seconds(1), began.duration(to: .now) * restPerWork))
         guard rest > .zero else { return startNext() }
-        Task.detached { [timeLimit = PostgresTimeLimit.current] in
+        Task.detached {
             try? await Task.sleep(for: rest)
-            PostgresTimeLimit.$current.withValue(timeLimit) { self.startNext() }
+            self.startNext()
         }
     }
-
-    private static var longestRest: Duration { .seconds(1) }
 
     /// Gives the place to calls that wait. If no call waits, the place becomes free.
     private func startNext() {
@@ -176,26 +147,27 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             if next.isEmpty { state.running -= 1 } else { state.lastBegin = .now }
             return next
         }
-        guard !next.isEmpty else { return }
+        guard let first = next.first else { return }
+        watch()
         // The batch runs in a new task: it must not belong to the task that gives up the place, or join that task's
-        // transaction.
-        Task.detached { [timeLimit = PostgresTimeLimit.current] in
-            // The time limit counts from the call that has waited longest, so that this call is answered in time.
-            let timeLimit = timeLimit?.renewed(waited: next[0].since.duration(to: .now))
+        // transaction. Its time limit counts from the call that has waited longest, so that this call is answered in time.
+        Task.detached {
+            let timeLimit = first.timeLimit?.renewed(waited: first.since.duration(to: .now))
             await PostgresTimeLimit.$current.withValue(timeLimit) { await self.runAll(next) }
         }
     }
 
     private func runAll(_ next: [Waiting]) async {
-        var began: ContinuousClock.Instant? = .now
-        defer { leave(began) }
+        let began = ContinuousClock.now
         do {
             let outputs = try await work(next.map(\.item))
             guard outputs.count == next.count else { throw NothingAnswered() }
             for (one, output) in zip(next, outputs) { one.continuation.resume(returning: output) }
         } catch  where next.count == 1 || failsWholeBatch(error) {
-            began = nil
             for one in next { one.continuation.resume(throwing: error) }
+            // The place of a failed batch does not rest, because the callers have already waited long for a database
+            // that does not answer.
+            return startNext()
         } catch {
             for one in next {
                 do {
@@ -205,6 +177,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
                 }
             }
         }
+        leave(began)
     }
 
     /// `work` did not return one output for each item.

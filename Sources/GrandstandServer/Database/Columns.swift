@@ -33,10 +33,12 @@ struct Columns<Row>: Sendable {
     }
 
     let table: String
+    let key: String
     let columns: [Column]
 
-    init(_ table: String, _ columns: [Column]) {
+    init(_ table: String, key: String = "id", _ columns: [Column]) {
         self.table = table
+        self.key = key
         self.columns = columns
     }
 
@@ -67,7 +69,7 @@ struct Columns<Row>: Sendable {
     /// Whether a row has not changed, except columns that are written with every row.
     func isSame(_ row: Row, _ before: Row) -> Bool { columns.allSatisfy { $0.isAlways || $0.isSame(row, before) } }
 
-    /// The statement that changes rows by their IDs. It sets the columns that differ in any of the rows.
+    /// The statement that changes rows by their keys. It sets the columns that differ in any of the rows.
     ///
     /// The condition `= any(…)` repeats the IDs, so that even a cached plan from a time when the table was empty reads
     /// by key.
@@ -83,7 +85,7 @@ struct Columns<Row>: Sendable {
             unsafeSQL: """
                 update \(table) \(row) set \(changed.map { "\($0.name) = \($0.sql)" }.joined(separator: ", "))
                 from unnest($1, \(parameters)) as r(id, \(changed.map(\.name).joined(separator: ", ")))
-                where \(row).id = r.id and \(row).id = any($1)
+                where \(row).\(key) = r.id and \(row).\(key) = any($1)
                 """, bindings: [PostgresBinding(ids)] + changed.map { $0.values(rows) })
     }
 }

@@ -10,7 +10,7 @@ struct DatabaseReview: Sendable {
     /// Reads settings and grants. The tables, sequences and functions are those of the owner of `schema_migrations`.
     init(_ database: some PostgresQuerying) async throws {
         let row = try await database.query(
-            #"""
+            """
             select current_setting('fsync')::bool as is_flushed, array(
                 select format('%s on %s', lower(wanted), c.relname)
                 from pg_class m join pg_class c on c.relowner = m.relowner and c.relnamespace = m.relnamespace
@@ -18,7 +18,7 @@ struct DatabaseReview: Sendable {
                 where m.oid = to_regclass('schema_migrations') and case
                     when c.relkind = 'S' and wanted = 'USAGE' then not has_sequence_privilege(c.oid, wanted)
                     -- The migrations belong to the owner.
-                    when c.relkind = 'r' and wanted <> 'USAGE' and (wanted = 'SELECT' or c.relname not like 'schema\_%')
+                    when c.relkind = 'r' and wanted <> 'USAGE' and (wanted = 'SELECT' or c.relname <> 'schema_migrations')
                         then not has_table_privilege(c.oid, wanted)
                     else false end
                 order by c.relname, wanted) || array(
@@ -32,7 +32,7 @@ struct DatabaseReview: Sendable {
                 from pg_class m join pg_class c on c.relowner = m.relowner and c.relnamespace = m.relnamespace
                 where m.oid = to_regclass('schema_migrations') and c.relkind = 'r' and row_security_active(c.oid)
                 order by c.relname) as missing
-            """#)[0]
+            """)[0]
         isFlushed = try row.decode(Bool.self, "is_flushed")
         missingGrants = try row.decode([String].self, "missing")
     }

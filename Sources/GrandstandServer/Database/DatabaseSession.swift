@@ -4,14 +4,9 @@ internal import Grandstand
 package import Logging
 package import Postgres
 
-/// Returns a recorder of how long callers waited for a connection of the pool; `nil`: the time is not reported.
-package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration) -> Void)?
-
 /// A database that this process has opened, with its cluster if it is the embedded one.
 package struct DatabaseSession: Sendable {
-    /// The pool `requests`.
-    package let pool: PostgresPool
-    private let opened: [PoolSizes.Pool: PostgresPool]
+    private let pools: [PoolSizes.Pool: PostgresPool]
     let sizes: PoolSizes
     /// Reports a change that was made through these pools, if it affects answers to lookups.
     let changes: LocalChanges
@@ -24,14 +19,15 @@ package struct DatabaseSession: Sendable {
     ///
     /// - Parameters:
     ///   - sharing: use an embedded database that another process runs. For commands.
+    ///   - onWait: called with the time that a caller waited for a connection of the pool.
     /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
     package static func open(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
-        onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
-        logger: Logger
+        onWait: (@Sendable (_ pool: String, Duration) -> Void)? = nil,
+        onFailure: (@Sendable (PostgresError) -> Void)? = nil, logger: Logger
     ) async throws -> DatabaseSession {
-        let session = DatabaseSession(
-            try await located(source, sharing: sharing, logger: logger), sizes, onWait, onFailure, logger: logger)
+        let session = try await connect(
+            source, sharing: sharing, sizes: sizes, onWait: onWait, onFailure: onFailure, logger: logger)
         do {
             try await session.requireUsable()
             if session.cluster != nil {
@@ -46,43 +42,30 @@ package struct DatabaseSession: Sendable {
         }
     }
 
-    /// Opens the database with any schema, for `migrate`.
+    /// Opens the database with any schema, for `migrate`. The embedded database is started.
     package static func connect(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
+        onWait: (@Sendable (_ pool: String, Duration) -> Void)? = nil,
+        onFailure: (@Sendable (PostgresError) -> Void)? = nil, logger: Logger
     ) async throws -> DatabaseSession {
-        DatabaseSession(try await located(source, sharing: sharing, logger: logger), logger: logger)
-    }
-
-    private typealias Location = (url: String, cluster: PostgresCluster?)
-
-    /// Where the database is. The embedded one is started.
-    private static func located(
-        _ source: Configuration.DatabaseSource, sharing: Bool, logger: Logger
-    ) async throws -> Location {
+        let url: String
+        let cluster: PostgresCluster?
         switch source {
-        case .url(let url): return (url, nil)
+        case .url(let given): (url, cluster) = (given, nil)
         case .embedded(let directory):
-            let cluster = PostgresCluster(directory: directory, logger: logger)
+            let own = PostgresCluster(directory: directory, logger: logger)
             do {
-                return (try await cluster.start(), cluster)
+                (url, cluster) = (try await own.start(), own)
             } catch {
-                await cluster.stop()
-                if sharing, (error as? PostgresClusterError)?.isHeld == true, let url = cluster.runningElsewhere() {
-                    return (url, nil)
-                }
-                throw StartError("\(error)")
+                await own.stop()
+                guard sharing, (error as? PostgresClusterError)?.isHeld == true, let other = own.runningElsewhere()
+                else { throw StartError("\(error)") }
+                (url, cluster) = (other, nil)
             }
         }
-    }
-
-    private init(
-        _ location: Location, _ sizes: PoolSizes = PoolSizes(), _ onWait: PoolWaits = { _ in nil },
-        _ onFailure: (@Sendable (PostgresError) -> Void)? = nil, logger: Logger
-    ) {
-        (url, cluster) = location
         let changes = LocalChanges()
         let health = PostgresHealth()
-        var opened: [PoolSizes.Pool: PostgresPool] = [:]
+        var pools: [PoolSizes.Pool: PostgresPool] = [:]
         for pool in PoolSizes.Pool.allCases {
             var configuration =
                 pool == .probe
@@ -90,22 +73,19 @@ package struct DatabaseSession: Sendable {
                 : PostgresConfiguration.stores(connectionString: url, byKey: pool == .work, changes: changes)
             configuration.maximumConnections = sizes[pool]
             if pool == .requests { configuration.maximumShared = sizes.shared }
-            configuration.onWait = onWait(pool.rawValue)
+            if let onWait { configuration.onWait = { onWait(pool.rawValue, $0) } }
             // The answers to checks show that the database is not silent. A check reports its result itself.
             configuration.health = health
             if pool != .probe { configuration.onFailure = onFailure }
-            opened[pool] = PostgresPool(configuration: configuration, logger: logger)
+            pools[pool] = PostgresPool(configuration: configuration, logger: logger)
         }
-        pool = opened[.requests]!
-        self.opened = opened
-        self.sizes = sizes
-        self.changes = changes
+        return DatabaseSession(pools: pools, sizes: sizes, changes: changes, url: url, cluster: cluster)
     }
 
-    subscript(kind: PoolSizes.Pool) -> PostgresPool { opened[kind] ?? pool }
+    subscript(kind: PoolSizes.Pool) -> PostgresPool { pools[kind]! }
 
-    /// Every pool with its name in metrics.
-    var pools: [(name: String, pool: PostgresPool)] { PoolSizes.Pool.allCases.map { ($0.rawValue, self[$0]) } }
+    /// The pool `requests`.
+    package var pool: PostgresPool { self[.requests] }
 
     /// Reads the database's clock, on a connection that is already open.
     func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
@@ -136,7 +116,7 @@ package struct DatabaseSession: Sendable {
     }
 
     /// The API keys in the database.
-    package var keys: KeyStore { KeyStore(database: Database(pool)) }
+    package func keys(now: @escaping @Sendable () -> Date) -> KeyStore { KeyStore(database: Database(pool), now: now) }
 
     /// Applies the missing migrations and returns their names.
     ///
@@ -157,7 +137,7 @@ package struct DatabaseSession: Sendable {
     /// Closes all pools. Nothing waits for the database after this.
     func closePools() async {
         await withTaskGroup(of: Void.self) { group in
-            for (_, pool) in pools { group.addTask { await pool.close() } }
+            for pool in pools.values { group.addTask { await pool.close() } }
         }
     }
 

@@ -35,13 +35,9 @@ final class DatabaseWatch: Sendable {
         tell()
     }
 
-    /// A present trouble.
-    struct Standing: Sendable {
-        let finding: DatabaseFinding
-        /// Whether requests fail because of the trouble. Requests do not fail if the trouble only prevents new
-        /// connections while open connections work.
-        let stops: Bool
-    }
+    /// A present trouble, and whether requests fail because of it. Requests do not fail if the trouble only prevents new
+    /// connections while open connections work.
+    typealias Standing = (finding: DatabaseFinding, stops: Bool)
 
     /// All present troubles. The trouble that the last check found comes first.
     var standing: [Standing] {
@@ -52,8 +48,7 @@ final class DatabaseWatch: Sendable {
             if found == nil, let began = state.began, now - began > Self.patience { found = DatabaseFinding(.slow) }
             let seen = state.seen.values.map(\.finding).filter { $0.trouble != found?.trouble }
                 .sorted { $0.trouble.rawValue < $1.trouble.rawValue }
-            return (found.map { [Standing(finding: $0, stops: true)] } ?? [])
-                + seen.map { Standing(finding: $0, stops: $0.trouble.stopsWrites) }
+            return (found.map { [($0, true)] } ?? []) + seen.map { ($0, $0.trouble.stopsWrites) }
         }
     }
 

@@ -10,6 +10,9 @@ struct Migration: Sendable, Hashable {
     let sql: String
     /// The tables that the migration creates.
     let tables: [String]
+    /// From the comment `-- least: 4` of a migration that takes something away: only builds that know migration 4 may
+    /// still use the database.
+    let least: Int
 
     init(version: Int, name: String, sql: String) {
         (self.version, self.name, self.sql) = (version, name, sql)
@@ -17,6 +20,7 @@ struct Migration: Sendable, Hashable {
         tables = sql.split(separator: "\n").filter { $0.hasPrefix(create) }.map {
             String($0.dropFirst(create.count).prefix { $0 == "_" || $0.isLetter })
         }
+        least = sql.firstMatch(of: /(?m)^-- least: (\d+)$/).flatMap { Int($0.output.1) } ?? 1
     }
 
     /// The migrations this binary carries, oldest first, each equal to its file byte for byte.

@@ -38,8 +38,8 @@ package struct Migrator: Sendable {
     /// How the schema of a database compares with this binary.
     package enum Status: Sendable, Equatable {
         case current
-        /// The database has migrations up to `version`, which this binary does not know. Its table
-        /// `schema_compatibility` allows this binary to use it.
+        /// The database has migrations up to `version`, which this binary does not know. They allow this binary to use
+        /// the database (`schema_migrations.least`).
         case newer(version: Int)
         /// Names of the migrations that are missing.
         case behind([String])
@@ -53,19 +53,25 @@ package struct Migrator: Sendable {
     /// Compares the database's schema with this binary on one connection. No statement fails because a table is
     /// missing: that would be reported as a trouble of the database.
     package func status(on database: some PostgresQuerying) async throws -> Status {
-        guard try await Self.has("schema_migrations", database) else {
+        guard
+            try await database.query("select to_regclass('schema_migrations') is not null")[0].decode(Bool.self)
+        else {
             if let schema = try await Self.hiddenSchema(database) { return .refused(.hidden(schema: schema)) }
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
-        let rows = try await database.query("select version, name, checksum from schema_migrations order by version")
+        // The table of a build from before the first release has no column `least`.
+        let rows = try await database.query(
+            """
+            select version, name, checksum, coalesce((to_jsonb(m) ->> 'least')::integer, 1) as least
+            from schema_migrations m order by version
+            """)
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
         if let first = rows.first, try first.decode(String.self, "name") == Self.unreleasedSchema {
             return .refused(.unreleased)
         }
-        let isNewer = (applied.keys.max() ?? 0) > (migrations.map(\.version).max() ?? 0)
-        let status = Self.compare(
-            applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
+        let least = try rows.map { try $0.decode(Int.self, "least") }.max() ?? 1
+        let status = Self.compare(applied: applied, with: migrations, least: least)
         guard status == .current else { return status }
         let missing = try await database.query(
             """
@@ -86,27 +92,13 @@ package struct Migrator: Sendable {
         ).first?.decode(String.self, "name")
     }
 
-    /// The version of the oldest binary that may use the database; `nil`: the database does not say.
-    private func least(on database: some PostgresQuerying) async throws -> Int? {
-        guard try await Self.has("schema_compatibility", database) else { return nil }
-        return try await database.query("select least from schema_compatibility").first?.decode(Int.self, "least")
-    }
-
-    private static func has(_ table: String, _ database: some PostgresQuerying) async throws -> Bool {
-        try await database.query("select to_regclass(\(table)) is not null as is_there")[0]
-            .decode(Bool.self, "is_there")
-    }
-
     /// Compares versions and checksums in the database with the migrations of this binary.
     ///
-    /// - Parameter least: the newest migration that a binary must know to use the database. This is given only if the
-    ///   database is newer than this binary.
-    static func compare(applied: [Int: String], with migrations: [Migration], least: Int? = nil) -> Status {
+    /// - Parameter least: the newest migration that a binary must know to use the database.
+    static func compare(applied: [Int: String], with migrations: [Migration], least: Int = 1) -> Status {
         let newest = migrations.map(\.version).max() ?? 0
         let ahead = applied.keys.filter { $0 > newest }.max()
-        if let ahead, least.map({ $0 > newest }) ?? true {
-            return .refused(.ahead(version: ahead, least: least))
-        }
+        if let ahead, least > newest { return .refused(.ahead(version: ahead, least: least)) }
         for migration in migrations {
             if let checksum = applied[migration.version], checksum != migration.checksum {
                 return .refused(.changed(name: migration.name))
@@ -154,7 +146,7 @@ package struct Migrator: Sendable {
                 """
                 create table if not exists schema_migrations (
                     version integer primary key, name text not null, checksum text not null,
-                    applied_at timestamptz not null default now())
+                    applied_at timestamptz not null default now(), least integer not null default 1)
                 """)
             for migration in migrations where names.contains(migration.name) {
                 try await apply(migration, on: connection)
@@ -167,8 +159,8 @@ package struct Migrator: Sendable {
         // A script takes no parameters. A checksum is hexadecimal and a name is a file name, so neither contains a
         // quote.
         let note = """
-            insert into schema_migrations (version, name, checksum)
-                values (\(migration.version), '\(migration.name)', '\(migration.checksum)');
+            insert into schema_migrations (version, name, checksum, least)
+                values (\(migration.version), '\(migration.name)', '\(migration.checksum)', \(migration.least));
             """
         if let statements = migration.statements {
             try await dropUnfinishedIndexes(of: migration, on: connection)
@@ -238,8 +230,8 @@ package struct Migrator: Sendable {
 /// Why a database cannot be brought to this binary's schema.
 package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
     /// The database's newest version, which this binary does not know. `least`: the version of the oldest binary that
-    /// may use the database; `nil`: the database does not say.
-    case ahead(version: Int, least: Int?)
+    /// may use the database.
+    case ahead(version: Int, least: Int)
     /// An applied migration whose text differs from this binary's.
     case changed(name: String)
     /// A build from before the first release made the database.
@@ -256,11 +248,9 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
     /// What is wrong.
     var fault: String {
         switch self {
-        case .ahead(let version, let least?):
+        case .ahead(let version, let least):
             "the database has migration \(version). Only builds that know migration \(least) may use it, and this version "
                 + "of grandstand does not know it"
-        case .ahead(let version, nil):
-            "the database has migration \(version), which this version of grandstand does not know"
         case .changed(let name): "migration \(name) was changed after it was applied to this database"
         case .unreleased:
             "the database was made by a build of grandstand from before its first release, which this version cannot use"

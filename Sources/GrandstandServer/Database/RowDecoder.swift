@@ -28,8 +28,6 @@ private struct RowDecoder: Decoder {
         /// An object. Its members are the columns whose names begin with this text.
         case columns(String)
         case value(PostgresValue)
-        /// An element of a list.
-        case text(String)
     }
 
     let row: PostgresRow
@@ -40,13 +38,21 @@ private struct RowDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
         switch place {
         case .columns(let prefix): KeyedDecodingContainer(Members(row: row, prefix: prefix))
-        case .value, .text: throw DecodingError.fault("an object needs a column of JSON")
+        case .value: throw DecodingError.fault("an object needs a column of JSON")
         }
     }
 
+    /// A list of words, which is read as a list in JSON.
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .value(let value) = place else { throw DecodingError.fault("a list needs a column") }
-        return Elements(row: row, texts: try value.decode([String].self))
+        let list: List = try JSONValue(decoding: JSONWriter.text(value.decode([String].self))).decode()
+        return list.elements
+    }
+
+    private struct List: Decodable {
+        let elements: any UnkeyedDecodingContainer
+
+        init(from decoder: any Decoder) throws { elements = try decoder.unkeyedContainer() }
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
@@ -57,12 +63,10 @@ extension RowDecoder: SingleValueDecodingContainer {
         switch place {
         case .columns(let prefix): row.isNull(columnsWithPrefix: prefix) ?? false
         case .value(let value): value.isNull
-        case .text: false
         }
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if case .text(let text) = place, let text = text as? Value { return text }
         guard case .value(let value) = place else { return try Value(from: self) }
         if value.has(.json) {
             let json = try value.decode(PostgresJSON.self).bytes
@@ -121,32 +125,5 @@ extension RowDecoder {
 
         func superDecoder() throws -> any Decoder { throw DecodingError.fault("a row has no class") }
         func superDecoder(forKey key: Key) throws -> any Decoder { try member(key) }
-    }
-
-    /// A list of words, each of which is read from its text.
-    private struct Elements: UnkeyedDecodingContainer {
-        let row: PostgresRow
-        let texts: [String]
-        var currentIndex = 0
-        var codingPath: [any CodingKey] { [] }
-        var count: Int? { texts.count }
-        var isAtEnd: Bool { currentIndex == texts.count }
-
-        mutating func decodeNil() -> Bool { false }
-
-        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            guard !isAtEnd else { throw DecodingError.fault("there are only \(texts.count) elements") }
-            defer { currentIndex += 1 }
-            return try RowDecoder(row: row, place: .text(texts[currentIndex])).decode(type)
-        }
-
-        mutating func nestedContainer<Inner: CodingKey>(
-            keyedBy _: Inner.Type
-        ) throws -> KeyedDecodingContainer<Inner> { throw Self.onlyTexts }
-
-        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.onlyTexts }
-        mutating func superDecoder() throws -> any Decoder { throw Self.onlyTexts }
-
-        private static let onlyTexts = DecodingError.fault("a list of objects needs a column of JSON")
     }
 }

@@ -22,17 +22,11 @@ enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     case webhooks = "grandstand_webhooks"
 
     static func lanes(_ environment: APNsEnvironment) -> WakeTopic {
-        switch environment {
-        case .development: .developmentLanes
-        case .production: .productionLanes
-        }
+        environment == .production ? .productionLanes : .developmentLanes
     }
 
     static func crowds(_ environment: APNsEnvironment) -> WakeTopic {
-        switch environment {
-        case .development: .developmentCrowds
-        case .production: .productionCrowds
-        }
+        environment == .production ? .productionCrowds : .developmentCrowds
     }
 }
 

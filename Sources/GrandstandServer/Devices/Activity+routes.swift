@@ -9,16 +9,16 @@ extension API {
     var activityRoutes: [Route] {
         let installations = stores.installations
         return [
-            own(.putActivity) { proof, request, context in
+            own(.putActivity) { id, secret, request, context in
                 let activity = try context.activityID()
                 let draft = try Contract.ActivityDraft.read(try await request.json(upTo: DeviceBounds.body))
                 let isNew = try await installations.put(
-                    draft, as: activity, of: proof.id, secret: proof.secret, now: now())
-                return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
+                    draft, as: activity, of: id, secret: secret, now: now())
+                return .json(Contract.Registered(installationId: id.id.words), status: isNew ? .created : .ok)
             },
-            own(.forgetActivity) { proof, _, context in
+            own(.forgetActivity) { id, secret, _, context in
                 try await installations.forget(
-                    activity: try context.activityID(), of: proof.id, secret: proof.secret)
+                    activity: try context.activityID(), of: id, secret: secret)
                 return .noContent
             },
         ]

@@ -4,38 +4,31 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Broadcasts to activities that have a token and no channel, in the tables `activities`, `lanes` and `deliveries`. What a
+/// Broadcasts to activities that have a token and no channel, in the tables `activities`, `audiences` and `deliveries`. What a
 /// token has is in its activity's row; what it gets next follows from this and from the lane's messages. A lane's row is
 /// locked before any of its data changes, as for channels. A lane's lease for its tokens is for one shard.
 struct CrowdStore: ShardStore {
     let database: Database
-    let intervals: Intervals
-
-    struct Intervals: Sendable {
-        /// Seconds between two messages of one lane.
-        var lane: TimeInterval
-        /// Seconds between two pushes to a phone whose owner switched frequent pushes off.
-        var rest: TimeInterval
-    }
+    /// Seconds between two messages of one lane.
+    let laneInterval: TimeInterval
+    /// Seconds between two pushes to a phone whose owner switched frequent pushes off.
+    let rest: TimeInterval
 
     // MARK: Claims
 
     func claim(_ claim: ShardClaim) async throws -> [CrowdShard] {
-        let now = claim.at.inMicroseconds
-        let laneClaim = LaneClaim(
-            environment: claim.environment, limit: claim.limit, replica: claim.replica, at: now,
-            leasedUntil: claim.leasedUntil, laneInterval: intervals.lane)
+        let lanes = LaneClaim(
+            environment: claim.environment, limit: claim.limit, replica: claim.replica, at: claim.at.inMicroseconds,
+            leasedUntil: claim.leasedUntil, laneInterval: laneInterval)
         return try await database.transaction { connection in
-            let ids: [Int] = try await connection.query(
-                CrowdJoins.lock(laneClaim, avoiding: claim.avoiding)
-            ).map { try $0.decode("id") }
-            guard !ids.isEmpty else { return [] }
-            return try await Self.take(ids, laneClaim, size: claim.size(of:), on: connection)
+            let due = try await connection.query(CrowdJoins.lock(lanes, avoiding: claim.avoiding))
+            guard !due.isEmpty else { return [] }
+            let ids: [Int] = try due.map { try $0.decode("lane") }
+            return try await Self.take(ids, lanes, size: claim.size(of:), on: connection)
         }
     }
 
-    /// Takes the next shards, those first that have waited longest among the most urgent. A message without tokens left
-    /// is settled at once.
+    /// Takes the next shards, those first that have waited longest among the most urgent.
     private static func take(
         _ ids: [Int], _ claim: LaneClaim, size: (BundleID) -> Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard] {
@@ -43,32 +36,21 @@ struct CrowdStore: ShardStore {
         var lanes = loaded
         var taken: [(lane: Lane, message: LaneMessage)] = []
         var crowds: [Int: [CrowdShard.Member]] = [:]
-        let turns = loaded.map { ($0.rank(at: claim.at).rawValue, $0.tokens.waitsSince ?? claim.at) }
-        for place in lanes.indices.sorted(by: { turns[$0] < turns[$1] }) where crowds.count < claim.limit {
+        let turns = loaded.map { ($0.rank(at: claim.at).rawValue, $0[.tokens].waitsSince ?? claim.at) }
+        for place in lanes.indices.sorted(by: { turns[$0] < turns[$1] }) where taken.count < claim.limit {
             let size = size(lanes[place].audience.bundleID)
-            if let message = lanes[place].take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id {
-                guard
-                    let members = try await members(
-                        for: message, delivery, of: &lanes[place], claim, size: size, on: connection)
-                else { continue }
-                crowds[lanes[place].id] = members
-                taken.append((lanes[place], message))
-            } else if let news = try await join(&lanes[place], claim, size: min(size, joinSize), on: connection) {
-                crowds[lanes[place].id] = news.members
-                taken.append((lanes[place], news.message))
-            }
+            let next = try await next(of: &lanes[place], claim, size: size, on: connection)
+            guard let (message, members) = next else { continue }
+            taken.append((lanes[place], message))
+            crowds[lanes[place].id] = members
         }
-        let statements = LaneRows.write(lanes, loaded: loaded, at: claim.at)
-        guard !taken.isEmpty else {
-            try await connection.pipeline(statements)
-            return []
-        }
-        let rows = try await connection.pipeline(statements + ClaimedDelivery.reading(taken))
+        let rows = try await connection.pipeline(
+            LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.reading(taken))
         var shards: [CrowdShard] = []
         for push in try ClaimedDelivery.read(rows, of: taken, by: claim.replica) {
             if push.message.id == nil {
                 guard push.body.count <= Contract.DeliveryKind.tokens.bodyLimit else {
-                    try await connection.query(CrowdRows.wait(push.lane, where: "a.has < 0"))
+                    try await CrowdRows(lane: push.lane, connection: connection).wait(where: "a.has < 0")
                     continue
                 }
                 try await connection.query(CrowdNews.show(push.message.broadcast))
@@ -78,18 +60,19 @@ struct CrowdStore: ShardStore {
         return shards
     }
 
-    /// The tokens of a message's next shard; `nil`: there is none now, and the lane waits or has settled the message.
-    private static func members(
-        for message: LaneMessage, _ delivery: Int, of lane: inout Lane, _ claim: LaneClaim, size: Int,
-        on connection: PostgresConnection
-    ) async throws -> [CrowdShard.Member]? {
-        if message.tokens == TokenProgress() {
-            lane.begin(total: try await CrowdRows.begin(lane.id, on: connection), of: delivery)
+    /// What a lane sends now, and to whom: the next shard of its message, or the newest content to new tokens. A message
+    /// without tokens left is settled at once.
+    private static func next(
+        of lane: inout Lane, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
+    ) async throws -> (LaneMessage, [CrowdShard.Member])? {
+        guard let message = lane.take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id else {
+            return try await news(of: &lane, claim, size: min(size, joinSize), on: connection)
         }
-        let members = try await CrowdRows.shard(
-            of: message, delivery, on: lane.id, size: size, at: claim.at, on: connection)
-        guard members.isEmpty else { return members }
-        let (rest, due) = try await CrowdRows.rest(of: delivery, on: lane.id, on: connection)
+        let crowd = CrowdRows(lane: lane.id, connection: connection)
+        if message.tokens == TokenProgress() { lane.begin(total: try await crowd.begin(), of: delivery) }
+        let members = try await crowd.shard(of: message, delivery, size: size, at: claim.at)
+        guard members.isEmpty else { return (message, members) }
+        let (rest, due) = try await crowd.rest(of: delivery)
         _ = lane.settle(rest, of: delivery, number: message.attempts, by: claim.replica, again: due, at: claim.at)
         return nil
     }
@@ -100,27 +83,22 @@ struct CrowdStore: ShardStore {
 
     /// The newest content for a lane's new tokens; `nil`: there is nothing to send, or a message of the lane will reach
     /// them.
-    private static func join(
-        _ lane: inout Lane, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
-    ) async throws -> (message: LaneMessage, members: [CrowdShard.Member])? {
-        let due: PostgresQuery = "a.due_at <= \(claim.at)"
-        guard lane.queue(.tokens).isEmpty else {
-            let later = claim.at.addingTimeInterval(CrowdJoins.pause)
-            try await connection.query(CrowdRows.wait(lane.id, until: "\(later)", where: due))
-            return nil
+    private static func news(
+        of lane: inout Lane, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
+    ) async throws -> (LaneMessage, [CrowdShard.Member])? {
+        let crowd = CrowdRows(lane: lane.id, connection: connection)
+        var due: PostgresQuery = "a.due_at <= \(claim.at)"
+        var again: Date?
+        if !lane.queue(.tokens).isEmpty {
+            again = claim.at.addingTimeInterval(CrowdJoins.pause)
+        } else if lane.closedAt == nil, let news = try await CrowdNews.message(of: lane, at: claim.at, on: connection) {
+            let members = try await crowd.members("a.has < 0 and \(due)", size: size)
+            if !members.isEmpty, lane.lease(for: claim) { return (news, members) }
+            // Other tokens waited for a message that has expired or was cancelled.
+            due = "a.has >= 0 and \(due)"
         }
-        guard lane.closedAt == nil, let news = try await CrowdNews.message(of: lane, at: claim.at, on: connection)
-        else {
-            try await connection.query(CrowdRows.wait(lane.id, where: due))
-            return nil
-        }
-        let members = try await CrowdRows.members("a.has < 0 and \(due)", of: lane.id, size: size, on: connection)
-        guard !members.isEmpty, lane.lease(for: claim) else {
-            // These tokens waited for a message that has expired or was cancelled.
-            try await connection.query(CrowdRows.wait(lane.id, where: "a.has >= 0 and \(due)"))
-            return nil
-        }
-        return (news, members)
+        try await crowd.wait(until: "\(again)", where: due)
+        return nil
     }
 
     func nextDue(in environment: APNsEnvironment) async throws -> Date? {
@@ -128,10 +106,10 @@ struct CrowdStore: ShardStore {
             """
             with recursive \(CrowdJoins.waiting)
             select least(
-                (select min(tokens_due_at) from lanes where environment = \(environment.rawValue)::environment
+                (select min(tokens_due_at) from audiences where environment = \(environment.rawValue)::environment
                     and tokens_due_at is not null),
-                (select min(greatest(j.due_at, l.tokens_leased_until)) from \(CrowdJoins.heads)
-                where l.environment = \(environment.rawValue)::environment)) as at
+                (select min(greatest(j.due_at, u.tokens_leased_until)) from \(CrowdJoins.heads)
+                where u.environment = \(environment.rawValue)::environment)) as at
             """
         ).first?.decode(Date?.self, "at")
     }
@@ -148,25 +126,16 @@ struct CrowdStore: ShardStore {
         _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], replica: UUID, now: Date
     ) async throws {
         let now = now.inMicroseconds
-        let care = TokenCare(
-            outcomes.compactMap { outcome in
-                outcome.verdict.map {
-                    TokenCare.Answer(
-                        owner: outcome.member.activity, token: outcome.member.token, sentAt: outcome.sentAt, verdict: $0
-                    )
-                }
-            })
         try await database.transaction { connection in
-            try await connection.pipeline(
-                care.pruning(.activities, besides: outcomes.map(\.member.activity), now: now))
+            try await connection.pipeline(TokenCare(outcomes, at: now).activities())
             let (message, owner) = (shard.push.message, shard.owner)
             let loaded = try await LaneRows.load("\([owner])", on: connection)
             guard var lane = loaded.first, lane.holds(message.id, number: message.attempts, by: replica) else { return }
-            try await connection.query(
-                CrowdRows.given(outcomes, of: message.id, rest: intervals.rest, now: now))
+            let crowd = CrowdRows(lane: owner, connection: connection)
+            try await crowd.record(outcomes, of: message.id, rest: rest, now: now)
             if let delivery = message.id {
-                let (rest, due) = try await CrowdRows.rest(of: delivery, on: owner, on: connection)
-                let (progress, reason) = CrowdShard.progress(outcomes, rest)
+                let (left, due) = try await crowd.rest(of: delivery)
+                let (progress, reason) = CrowdShard.progress(outcomes, left)
                 _ = lane.settle(
                     progress, reason: reason, of: delivery, number: message.attempts, by: replica, again: due,
                     at: now)

@@ -19,19 +19,11 @@ enum CrowdJoins {
     ///
     /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens came or changed. Their rows are
     ///   locked.
-    static func queue(_ activities: PostgresQuery, now: Date) -> [PostgresQuery] {
-        [
-            """
-            update activities a set has = -1, tries = 0, due_at = greatest(a.joins_at, \(now))
-            where a.id = any(\(activities)) and a.in_crowd
-            """,
-            """
-            select pg_notify('grandstand_crowds_' || ae.environment, '') from app_environments ae
-            where ae.id = any(array(
-                -- By their IDs only: a plan that was made for an empty table could use another index.
-                select n.app from (select * from activities where id = any(\(activities)) offset 0) n where n.in_crowd))
-            """,
-        ]
+    static func queue(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
+        """
+        update activities a set has = -1, tries = 0, due_at = greatest(a.joins_at, \(now))
+        where a.id = any(\(activities)) and a.in_crowd
+        """
     }
 
     /// Takes reported tokens away from the activities that had them before. An update token belongs to one activity
@@ -74,8 +66,6 @@ enum CrowdJoins {
                 and in_crowd and due_at is not null order by due_at limit 1) j
         cross join lateral (select bundle_id, environment from app_environments where id = w.app offset 0) p
         cross join lateral (\(AudienceColumns.ofTokens(of: "w.event_key", in: "p", variant: "w.variant"))) u
-        cross join lateral (
-            select id, environment, bundle_id, tokens_leased_until from lanes where id = u.lane offset 0) l
         """
 
     /// Locks lanes that are due, or that have tokens due, and that nobody has leased. Lanes that another transaction has
@@ -83,18 +73,18 @@ enum CrowdJoins {
     static func lock(_ claim: LaneClaim, avoiding: [BundleID]) -> PostgresQuery {
         """
         with recursive \(waiting)
-        select id from lanes where id = any(array(
-            (select id from lanes where environment = \(claim.environment.rawValue)::environment
+        select lane from audiences where lane = any(array(
+            (select lane from audiences where environment = \(claim.environment.rawValue)::environment
                 and tokens_due_at <= \(claim.at) and bundle_id <> all(\(avoiding.map(\.rawValue)))
             order by rank, tokens_due_at limit \(claim.limit))
             union
-            (select l.id from \(heads)
-            where j.due_at <= \(claim.at) and l.environment = \(claim.environment.rawValue)::environment
-                and coalesce(l.tokens_leased_until <= \(claim.at), true)
-                and l.bundle_id <> all(\(avoiding.map(\.rawValue)))
+            (select u.lane from \(heads)
+            where j.due_at <= \(claim.at) and u.environment = \(claim.environment.rawValue)::environment
+                and coalesce(u.tokens_leased_until <= \(claim.at), true)
+                and u.bundle_id <> all(\(avoiding.map(\.rawValue)))
             order by j.due_at limit \(claim.limit))))
             and coalesce(tokens_leased_until <= \(claim.at), true)
-        order by id for no key update skip locked
+        order by lane for no key update skip locked
         """
     }
 }

@@ -29,7 +29,7 @@ enum CrowdNews {
         return LaneMessage(
             broadcast: broadcast, isEnd: end != nil, priority: end == nil ? .powerAware : .immediate,
             apnsExpiration: Int(expiresAt.timeIntervalSince1970.rounded(.up)), expiresAt: expiresAt,
-            timestamp: max(lane.lastTimestamp, lane.tokens.lastTimestamp, end == nil ? clock - 1 : clock),
+            timestamp: max(lane.lastTimestamp, end == nil ? clock - 1 : clock),
             requestID: .drawn(), tokens: TokenProgress())
     }
 

@@ -5,9 +5,9 @@ internal import Postgres
 
 /// Some tokens of an audience, and the message for them.
 struct CrowdShard: PushShard {
-    struct Member: Sendable, Hashable {
+    struct Member: PushMember {
         /// The number of the member's activity.
-        var activity: Int
+        var row: Int
         var token: DeviceToken
         /// Whether the phone has frequent pushes turned off. If so, a message without a ringing alert gets priority 5,
         /// and the member gets no other message for some time.
@@ -32,7 +32,6 @@ struct CrowdShard: PushShard {
         _ outcomes: [PushOutcome<Member>], _ rest: TokenProgress
     ) -> (progress: TokenProgress, reason: String?) {
         var progress = rest
-        var reasons: [String: Int] = [:]
         for outcome in outcomes {
             switch outcome.verdict {
             case .accepted: progress.accepted += 1
@@ -42,50 +41,34 @@ struct CrowdShard: PushShard {
             case .gone: progress.gone += 1
             case .retry, .unknown, nil: break
             }
-            if let reason = outcome.verdict?.reason { reasons[reason, default: 0] += 1 }
         }
+        let reasons = Dictionary(grouping: outcomes.compactMap(\.verdict?.reason)) { $0 }.mapValues(\.count)
         return (progress, reasons.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key)
     }
 }
 
-extension CrowdShard {
-    /// When a push to a member is sent again, and how many attempts it has had by now; `nil`: its outcome is final. A
-    /// push that was not sent is due at once. A push without an answer is repeated with the same timestamp and request
-    /// ID, which changes nothing on a device.
-    ///
-    /// - Parameters:
-    ///   - verdict: `nil`: the push was not sent.
-    ///   - attempts: the attempts before this push.
-    static func again(
-        _ verdict: TokenVerdict?, after attempts: Int, at now: Date, jitter: Double
-    ) -> (attempts: Int, at: Date)? {
-        switch verdict {
-        case nil: (attempts, now)
-        case .retry(let time, _): (attempts + 1, time)
-        case .unknown:
-            (attempts + 1, RetryPolicy.broadcasts.nextAttempt(after: attempts + 1, now: now, jitter: jitter))
-        case .accepted, .rejected, .expired, .gone, .suspect: nil
-        }
-    }
-}
-
 extension PushOutcome<CrowdShard.Member> {
-    /// Until when a member that wants few pushes, and may have got one, gets no further one without an alert.
+    /// What becomes of the member.
     ///
-    /// - Parameter rest: seconds between two pushes.
-    func restsUntil(_ rest: TimeInterval) -> Date? {
-        guard member.wantsFew else { return nil }
-        return switch verdict {
-        case .accepted, .unknown: sentAt.addingTimeInterval(rest).inMicroseconds
-        case .retry, .rejected, .expired, .gone, .suspect, nil: nil
-        }
-    }
-
-    /// If APNs did not process the push, the newest message whose alert the member may have had before; else `nil`.
-    var rang: Int? {
+    /// - Parameter rest: seconds between two pushes to a member that wants few.
+    /// - Returns:
+    ///   - due: when the push is sent again; `nil`: its outcome is final. A push that was not sent is due at once. A push
+    ///     without an answer is repeated with the same timestamp and request ID, which changes nothing on a device.
+    ///   - tries: the pushes so far; at least one if the push is sent again.
+    ///   - restsUntil: until when a member that wants few pushes, and may have got one, gets no further one without an
+    ///     alert.
+    ///   - rang: if APNs did not process the push, the newest message whose alert the member may have had before.
+    func fate(rest: TimeInterval, at now: Date) -> (due: Date?, tries: Int, restsUntil: Date?, rang: Int?) {
+        let tries = member.attempts + 1
+        let rested = member.wantsFew ? sentAt.addingTimeInterval(rest).inMicroseconds : nil
         switch verdict {
-        case .retry, nil: member.rang
-        case .accepted, .unknown, .rejected, .expired, .gone, .suspect: nil
+        case nil: return (now, max(1, member.attempts), nil, member.rang)
+        case .retry(let time, _): return (time, tries, nil, member.rang)
+        case .unknown:
+            let next = RetryPolicy.broadcasts.nextAttempt(after: tries, now: now, jitter: .random(in: 0..<1))
+            return (next, tries, rested, nil)
+        case .accepted: return (nil, 0, rested, nil)
+        case .rejected, .expired, .gone, .suspect: return (nil, 0, nil, nil)
         }
     }
 }
@@ -95,8 +78,6 @@ extension CrowdShard {
     var address: APNsAddress { push.address }
     var deadline: Date { push.message.expiresAt }
 
-    func attempt(for member: Member) -> Int { member.attempts + 1 }
-
     func requests() -> @Sendable (Member) -> DevicePush {
         let message = push.message
         let few = message.alerting ? message.priority : min(message.priority, .powerAware)
@@ -104,7 +85,7 @@ extension CrowdShard {
         return { [body = push.body] member in
             DevicePush(
                 token: member.token, body: body, priority: member.wantsFew ? few : message.priority,
-                expiration: message.apnsExpiration, requestID: message.requestID.numbered(member.activity))
+                expiration: message.apnsExpiration, requestID: message.requestID.numbered(member.row))
         }
     }
 }
@@ -114,9 +95,8 @@ extension UUID {
     fileprivate func numbered(_ number: Int) -> UUID {
         var bytes = uuid
         withUnsafeMutableBytes(of: &bytes) { bytes in
-            withUnsafeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian) { number in
-                for index in number.indices { bytes[index + 8] ^= number[index] }
-            }
+            let half = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ UInt64(number).bigEndian
+            bytes.storeBytes(of: half, toByteOffset: 8, as: UInt64.self)
         }
         return UUID(uuid: bytes)
     }

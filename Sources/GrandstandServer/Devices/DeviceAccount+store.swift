@@ -4,7 +4,7 @@ internal import Postgres
 
 /// The totals in `device_accounts`: the sums over an app's rows.
 extension DeviceAccount {
-    /// The totals of apps, each in a row with `app`.
+    /// The totals of apps, each in a row with `app` that can be read as an account.
     ///
     /// - Parameter now: the hour of this time counts as the present hour.
     static func load(_ apps: PostgresQuery, at now: Date) -> PostgresQuery {
@@ -12,15 +12,9 @@ extension DeviceAccount {
         return """
             select app, sum(installations)::bigint as installations,
                 coalesce(sum(created) filter (where hour = \(hour)), 0)::bigint as created,
-                coalesce(sum(created) filter (where hour = \(hour) - interval '1 hour'), 0)::bigint as created_before
+                coalesce(sum(created) filter (where hour = \(hour) - interval '1 hour'), 0)::bigint as "createdBefore"
             from device_accounts where app = any(\(apps)) group by app
             """
-    }
-
-    init(_ row: PostgresRow) throws {
-        self.init(
-            installations: try row.decode("installations"), created: try row.decode("created"),
-            createdBefore: try row.decode("created_before"))
     }
 
     /// Counts created or deleted installations in the transaction that writes them. Each session has its own rows, so

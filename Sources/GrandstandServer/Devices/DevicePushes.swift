@@ -5,51 +5,40 @@ internal import Synchronization
 /// Sends pushes to many devices of one environment, a limited number at a time. While the circuit to APNs is open, it
 /// sends only one probe at a time.
 ///
-/// Broadcasts have their own connections (`APNsClient.Traffic`) and their own limit, so a broadcast does not wait for a
+/// Broadcasts have their own connections (`APNsClient.PoolKey`) and their own limit, so a broadcast does not wait for a
 /// million starts.
-final class DevicePushes: Sendable {
-    private struct State {
-        var circuit = Circuit()
-        var flying = 0
-        /// The time until which nothing is sent to an app, because APNs refuses its key.
-        var heldBack: [BundleID: Date] = [:]
+struct DevicePushes: Sendable {
+    let gateway: any DeviceGateway
+    /// Limits the requests to APNs at a time.
+    let places: Semaphore
+    let rates: SendRates
+    /// Records whether APNs accepts the pushes of each app.
+    let accounts: SendAccounts
+    /// Knows the apps whose pushes are left to other processes; `nil`: this process has all keys.
+    var keys: KeyWatch?
+    let now: @Sendable () -> Date
+    private let shared = Shared()
+
+    private final class Shared: Sendable {
+        struct State {
+            var circuit = Circuit()
+            var flying = 0
+            /// The time until which nothing is sent to an app, because APNs refuses its key.
+            var heldBack: [BundleID: Date] = [:]
+        }
+
+        let state = Mutex(State())
     }
 
-    private let gateway: any DeviceGateway
-    private let concurrency: Int
-    let rates: SendRates
-    let accounts: SendAccounts
-    private let keys: KeyWatch?
-    private let places: Semaphore
-    private let now: @Sendable () -> Date
-    private let state = Mutex(State())
     /// Seconds between two checks while a probe is in flight.
     private static let probePause: TimeInterval = 0.25
-
-    /// - Parameters:
-    ///   - concurrency: the maximum number of requests to APNs at a time.
-    ///   - accounts: records whether APNs accepts the pushes of each app.
-    ///   - keys: knows the apps whose pushes are left to other processes; `nil`: this process has all keys.
-    init(
-        gateway: any DeviceGateway, concurrency: Int, rates: SendRates, accounts: SendAccounts? = nil,
-        keys: KeyWatch? = nil,
-        now: @escaping @Sendable () -> Date
-    ) {
-        self.gateway = gateway
-        self.concurrency = concurrency
-        self.rates = rates
-        self.accounts = accounts ?? SendAccounts(environment: rates.environment)
-        self.keys = keys
-        self.now = now
-        places = Semaphore(permits: concurrency)
-    }
 
     /// How many of `size` pushes should be claimed now.
     ///
     /// - Returns: `size`. While the circuit is open, the result is one push for a probe, or no push and the time to ask
     ///   again.
     func room(for size: Int, at now: Date) -> (size: Int, again: Date?) {
-        state.withLock { state in
+        shared.state.withLock { state in
             guard !state.circuit.isClosed else { return (size, nil) }
             if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
             // Only one probe is sent at a time: further shards would be claimed and given back without a send.
@@ -61,7 +50,7 @@ final class DevicePushes: Sendable {
     /// The apps whose key APNs refuses or this process lacks, and to which nothing may be sent yet.
     func heldBack(at now: Date) -> [BundleID] {
         let resting = keys?.resting(in: rates.environment, at: now) ?? []
-        return state.withLock { state in
+        return shared.state.withLock { state in
             state.heldBack = state.heldBack.filter { $0.value > now }
             return Set(resting).union(state.heldBack.keys).sorted()
         }
@@ -73,7 +62,7 @@ final class DevicePushes: Sendable {
         let members = shard.members
         let request = shard.requests()
         return await withTaskGroup(of: [PushOutcome<Shard.Member>].self) { group in
-            for _ in 0..<min(concurrency, members.count) {
+            for _ in 0..<min(places.permits, members.count) {
                 group.addTask {
                     var outcomes: [PushOutcome<Shard.Member>] = []
                     while true {
@@ -99,7 +88,7 @@ final class DevicePushes: Sendable {
         }
         let answer = await gateway.push(push, to: shard.address)
         let answeredAt = now()
-        state.withLock { state in
+        shared.state.withLock { state in
             state.flying -= 1
             state.circuit.record(.init(answer), now: answeredAt, jitter: .random(in: 0..<1))
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey, let seconds = refusal.retryAfter {
@@ -114,7 +103,7 @@ final class DevicePushes: Sendable {
         return PushOutcome(
             member: member, sentAt: sentAt,
             verdict: TokenVerdict(
-                answer, attempts: shard.attempt(for: member), deadline: shard.deadline, now: answeredAt,
+                answer, attempts: member.attempts + 1, deadline: shard.deadline, now: answeredAt,
                 jitter: .random(in: 0..<1)))
     }
 
@@ -126,7 +115,7 @@ final class DevicePushes: Sendable {
     }
 
     private func begin(_ address: APNsAddress, at now: Date) -> Bool {
-        state.withLock { state in
+        shared.state.withLock { state in
             if let until = state.heldBack[address.bundleID], until > now { return false }
             guard state.circuit.admits(1, flying: state.flying, now: now) > 0 else { return false }
             state.flying += 1

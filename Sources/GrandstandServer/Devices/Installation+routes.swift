@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
@@ -10,24 +11,29 @@ extension API {
     var installationRoutes: [Route] {
         let installations = stores.installations
         return [
-            own(.putInstallation) { proof, request, _ in
+            own(.putInstallation) { id, secret, request, context in
                 let draft = try Contract.InstallationDraft.read(try await request.json(upTo: DeviceBounds.body)) {
                     draft, faults throws(Problem) in
                     draft.checkTypes(&faults)
                     return draft
                 }
-                let isNew = try await proof.registering(limits, at: now()) {
-                    _ = try await installations.installation(proof.id, secret: proof.secret)
-                } _: {
-                    try await installations.put(draft, of: proof.id, secret: proof.secret, now: now())
+                // Beyond the limit of new installations from an address, only a known installation may register again.
+                if let standing = limits.refusesNewInstallation(from: context.address, at: now()) {
+                    do {
+                        _ = try await installations.installation(id, secret: secret)
+                    } catch let problem as Problem where problem.kind == .installationNotFound {
+                        throw Problem.tooMany("new installations", wait: standing.reset)
+                    }
                 }
-                return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
+                let isNew = try await installations.put(draft, of: id, secret: secret, now: now())
+                if isNew { limits.registered(from: context.address, at: now()) }
+                return .json(Contract.Registered(installationId: id.id.words), status: isNew ? .created : .ok)
             },
-            own(.getInstallation) { proof, _, _ in
-                .json(try await installations.installation(proof.id, secret: proof.secret))
+            own(.getInstallation) { id, secret, _, _ in
+                .json(try await installations.installation(id, secret: secret))
             },
-            own(.forgetInstallation) { proof, _, _ in
-                try await installations.forget(proof.id, secret: proof.secret)
+            own(.forgetInstallation) { id, secret, _, _ in
+                try await installations.forget(id, secret: secret)
                 return .noContent
             },
             Route(.installationStatistics) { _, context in
@@ -38,16 +44,48 @@ extension API {
 }
 
 extension API {
-    /// A route on which an installation acts for itself, proved by its secret (`InstallationProof.proved`).
+    /// A route on which an installation acts for itself, proved by its secret. After too many wrong secrets, another
+    /// wrong secret is `rate-limited`. The right secret is still accepted, because the wrong ones may come from a
+    /// stranger with the same address.
     func own(
         _ operation: Contract.Operation,
-        _ handler: @escaping @Sendable (InstallationProof, Request, APIContext) async throws -> Response
+        _ handler: @escaping @Sendable (InstallationID, String, Request, APIContext) async throws -> Response
     ) -> Route {
         Route(operation) { request, context in
-            let proof = try InstallationProof(request, context)
-            return try await proof.proved(limits, at: now()) { try await handler(proof, request, context) }
+            let app = try context.app()
+            guard let uuid = UUID(uuidString: context.text("installationId")) else {
+                throw Problem.invalid(
+                    "The installation ID in the path is not a UUID.", at: "installationId",
+                    "A UUID that the app made was expected.")
+            }
+            guard let secret = request.headers[.installationSecret], Self.installationSecret.accepts(secret) else {
+                throw Problem(
+                    .invalidRequest,
+                    "Send the installation's secret in the header Grandstand-Installation-Secret: the app generates it "
+                        + "once, and keeps it in the keychain.",
+                    errors: [
+                        FieldError(
+                            pointer: "Grandstand-Installation-Secret", detail: Self.installationSecret.sentence)
+                    ])
+            }
+            do {
+                let id = InstallationID(bundleID: app.bundleID, environment: app.environment, id: uuid)
+                return try await handler(id, secret, request, context)
+            } catch let problem as Problem where problem.kind == .wrongInstallationSecret {
+                let standing = limits.countWrongSecret(of: uuid, from: context.address, at: now())
+                throw standing.map { .tooMany("wrong secrets of installations", wait: $0.reset) } ?? problem
+            }
         }
     }
+
+    private static let installationSecret = TextRule(
+        pattern: "^[A-Za-z0-9_-]{43,128}$",
+        rule: "43 to 128 of A-Z a-z 0-9 - and _ were expected: 32 random bytes or more in base64url.")
+}
+
+extension HTTPField.Name {
+    /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
+    fileprivate static let installationSecret = HTTPField.Name("Grandstand-Installation-Secret")!
 }
 
 extension Contract.InstallationDraft {
@@ -56,7 +94,7 @@ extension Contract.InstallationDraft {
         for (index, token) in (startTokens ?? []).enumerated() where !types.insert(token.attributesType).inserted {
             faults.add(
                 "/startTokens/\(index)/attributesType",
-                "\(JSONText.quoted(token.attributesType)) is listed twice; a type has one token.")
+                "\(token.attributesType.quotedJSON) is listed twice; a type has one token.")
         }
     }
 }

@@ -17,38 +17,30 @@ package struct InstallationStore: Sendable {
     let registrations: Batch<Registration, Result<Bool, Problem>>
     let reports: Batch<ActivityReport, Result<Bool, Problem>>
 
-    /// The maximum number of transactions of each kind at a time: registrations and reports of activities. A second
-    /// transaction begins only if the first takes long, for example because it waits for a lock.
-    private static let places = 2
-    private static let extraPlaceDelay = Duration.milliseconds(50)
-    private static let limit = 200
-
     /// - Parameters:
     ///   - database: the connections for registrations and reports.
     ///   - reading: the same database with other connections, for statistics; `nil`: statistics use `database`.
     ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
-    ///   - wakeUps: wakes the loops that send starts; `nil`: those that listen for NOTIFY.
+    ///   - wakeUps: wakes the loops that send starts and updates; `nil`: those that listen for NOTIFY.
     init(
         _ database: Database, reading: Database? = nil, mostNew: Int? = nil, wakeUps: WakeUps? = nil
     ) {
         self.database = database
         self.reading = reading ?? database
-        let transaction = RegistrationTransaction(
+        let transactions = InstallationTransactions(
             database: database, wakeUps: wakeUps ?? WakeUps(database), mostNew: mostNew)
-        let reporting = ActivityReportTransaction(database: database)
-        // If the database is unreachable for one item, it is unreachable for every item of the batch.
-        let failsWholeBatch: @Sendable (any Error) -> Bool = { error in
-            guard let problem = error as? Problem else { return false }
-            return problem.kind == .storeUnavailable && problem != .contention
-        }
-        registrations = Batch(
-            places: Self.places, extraPlaceDelay: Self.extraPlaceDelay, limit: Self.limit,
-            failsWholeBatch: failsWholeBatch
-        ) { try await transaction.register($0) }
-        reports = Batch(
-            places: Self.places, extraPlaceDelay: Self.extraPlaceDelay, limit: Self.limit,
-            failsWholeBatch: failsWholeBatch
-        ) { try await reporting.report($0) }
+        (registrations, reports) = (Self.batch(transactions.register), Self.batch(transactions.report(_:)))
+    }
+
+    private static func batch<Item: Sendable>(
+        _ work: @escaping @Sendable ([Item]) async throws -> [Result<Bool, Problem>]
+    ) -> Batch<Item, Result<Bool, Problem>> {
+        // A second transaction begins only if the first takes long, for example because it waits for a lock. If the
+        // database is unreachable for one item, it is unreachable for every item of the batch.
+        Batch(
+            places: 2, extraPlaceDelay: .milliseconds(50), limit: 200,
+            failsWholeBatch: { ($0 as? Problem)?.kind == .storeUnavailable && $0 as? Problem != .contention },
+            work: work)
     }
 
     /// Stores the state that an installation's app reports. A repetition changes nothing.
@@ -63,7 +55,7 @@ package struct InstallationStore: Sendable {
         _ draft: Contract.InstallationDraft, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool {
         try await registrations.run(
-            try Registration(draft, of: id, secret: SecretHash(of: secret), now: now.inMicroseconds)
+            Registration(id: id, secret: SecretHash(of: secret), draft: draft.normalized, now: now.inMicroseconds)
         ).get()
     }
 
@@ -71,37 +63,33 @@ package struct InstallationStore: Sendable {
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func installation(_ id: InstallationID, secret: String) async throws -> Contract.Installation {
-        let app = try await number(of: id.app)
-        let rows = try await database.query(
+        let columns: PostgresQuery = """
+            i.installation as "installationId", \(Registration.columns), (
+                select coalesce(json_agg(json_build_object('attributesType', attributes_type,
+                    'token', '…' || right(encode(token, 'hex'), 6), 'suspect', suspect_since is not null)
+                    order by attributes_type collate "C"), '[]')
+                from start_tokens where installation = i.id) as "startTokens", (
+                select coalesce(json_agg(json_build_object('activityId', activity, 'eventKey', event_key,
+                    'attributesType', attributes_type, 'state', state,
+                    'updateToken', '…' || right(encode(update_token, 'hex'), 6), 'channelId', channel_id)
+                    order by reported_at desc, id desc), '[]')
+                from activities where installation = i.id) as activities
             """
-            select secret_hash, installation as "installationId", \(Registration.columns), (
-                    select coalesce(json_agg(json_build_object('attributesType', attributes_type,
-                        'token', '…' || right(encode(token, 'hex'), 6), 'suspect', suspect_since is not null)
-                        order by attributes_type collate "C"), '[]')
-                    from start_tokens where installation = i.id) as "startTokens", (
-                    select coalesce(json_agg(json_build_object('activityId', activity, 'eventKey', event_key,
-                        'attributesType', attributes_type, 'state', state,
-                        'updateToken', '…' || right(encode(update_token, 'hex'), 6), 'channelId', channel_id)
-                        order by reported_at desc, id desc), '[]')
-                    from activities where installation = i.id) as activities
-            from installations i where app = \(app) and installation = \(id.id)
-            """)
-        guard let row = rows.first else { throw Self.absent(id) }
-        guard try row.decode("secret_hash") == SecretHash(of: secret) else {
-            throw Problem.wrongInstallationSecret
-        }
-        return try row.read()
+        return try await known(id, secret, columns, in: database).read()
     }
 
     /// Deletes everything about an installation. An unknown installation is no error.
     ///
     /// - Throws: `app-not-found`; `wrong-installation-secret`.
     func forget(_ id: InstallationID, secret: String) async throws {
-        let app = try await number(of: id.app)
         try await database.transaction { connection in
-            guard let number = try await Self.number(of: id, in: app, secret, on: connection) else { return }
+            let number: Int
+            do {
+                number = try await known(id, secret, in: connection).decode("id")
+            } catch let problem as Problem where problem.kind == .installationNotFound { return }
             // The tokens are noted before their rows are deleted with the installation's.
             try await connection.pipeline([
+                "select from installations where id = \(number) for no key update",
                 RegistrationWrites.remember(
                     "select installation, attributes_type, app, token from start_tokens where installation = \(number)",
                     closedAfter: Date(timeIntervalSince1970: 0)),
@@ -134,14 +122,8 @@ package struct InstallationStore: Sendable {
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func forget(activity: String, of id: InstallationID, secret: String) async throws {
-        let app = try await number(of: id.app)
-        try await database.transaction { connection in
-            guard let number = try await Self.number(of: id, in: app, secret, on: connection) else {
-                throw Self.absent(id)
-            }
-            try await connection.query(
-                "delete from activities where installation = \(number) and activity = \(activity)")
-        }
+        let number: Int = try await known(id, secret, in: database).decode("id")
+        try await database.query("delete from activities where installation = \(number) and activity = \(activity)")
     }
 
     // MARK: Identity
@@ -160,23 +142,19 @@ package struct InstallationStore: Sendable {
         return try row.decode("id")
     }
 
-    /// The number of the installation's row. The row is locked, so that the caller can change rows that belong to the
-    /// installation. `nil`: the installation is not known.
+    /// An installation that proves its identity.
     ///
-    /// - Throws: `wrong-installation-secret`.
-    static func number(
-        of id: InstallationID, in app: Int32, _ secret: String, on connection: some PostgresQuerying
-    ) async throws -> Int? {
-        let rows = try await connection.query(
-            """
-            select id, secret_hash from installations where app = \(app) and installation = \(id.id)
-            for no key update
-            """)
-        guard let row = rows.first else { return nil }
-        guard try row.decode("secret_hash") == SecretHash(of: secret) else {
-            throw Problem.wrongInstallationSecret
-        }
-        return try row.decode("id")
+    /// - Parameter columns: expressions over its row `i`.
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    private func known(
+        _ id: InstallationID, _ secret: String, _ columns: PostgresQuery = "i.id", in database: some PostgresQuerying
+    ) async throws -> PostgresRow {
+        let row = try await database.query(
+            "select p.app, i.secret_hash, \(columns) from \(Registration.rows([id]))")[0]
+        guard try row.decode(Int32?.self, "app") != nil else { throw Problem.noApp(id.bundleID) }
+        guard let hash = try row.decode(SecretHash?.self, "secret_hash") else { throw Self.absent(id) }
+        guard hash == SecretHash(of: secret) else { throw Problem.wrongInstallationSecret }
+        return row
     }
 
     static func absent(_ id: InstallationID) -> Problem {

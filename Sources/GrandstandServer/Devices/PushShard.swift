@@ -4,7 +4,7 @@ internal import Grandstand
 
 /// Some pushes to devices that are claimed, sent and settled together.
 protocol PushShard: Sendable {
-    associatedtype Member: Sendable, Hashable
+    associatedtype Member: PushMember
 
     /// Its owner: a run of a start, or a lane.
     var owner: Int { get }
@@ -13,15 +13,21 @@ protocol PushShard: Sendable {
     /// A push expires if its next attempt would be later than this.
     var deadline: Date { get }
 
-    /// The number of the next attempt for a member.
-    func attempt(for member: Member) -> Int
-
     /// A function that makes the request for a member. The parts that requests have in common are made once.
     func requests() -> @Sendable (Member) -> DevicePush
 }
 
+/// An addressee of a push.
+protocol PushMember: Sendable, Hashable {
+    /// The number of its row, an installation or an activity.
+    var row: Int { get }
+    var token: DeviceToken { get }
+    /// The pushes that it was sent before.
+    var attempts: Int { get }
+}
+
 /// The outcome of one push of a shard.
-struct PushOutcome<Member: Sendable & Hashable>: Sendable, Hashable {
+struct PushOutcome<Member: PushMember>: Sendable, Hashable {
     var member: Member
     /// When the push was made.
     var sentAt: Date

@@ -16,42 +16,26 @@ extension Registration {
 
     /// Loads installations in one statement, so that an installation's row, tokens and topics are consistent.
     ///
-    /// - Parameter numberingNew: whether an installation that has no row gets the number of one.
-    static func load(_ all: [Registration], numberingNew: Bool = false) -> PostgresQuery {
-        let new: PostgresQuery = numberingNew ? "nextval('installations_id_seq')" : "0"
-        return """
-            select p.app, coalesce(i.id, \(new)) as row, i.id is null as is_new, i.secret_hash, i.seen_at,
-                i.tokens_paced_until, \(columns), (
-                    select coalesce(json_agg(json_build_object('attributesType', attributes_type, 'token',
-                        case when suspect_since is null then encode(token, 'hex') else '' end)
-                        order by attributes_type collate "C"), '[]')
-                    from start_tokens where installation = i.id) as "startTokens"
-            from \(rows(all.map(\.id))) order by n.place
-            """
-    }
-
-    /// What `load` found, in the order of the registrations.
-    static func found(_ rows: PostgresRows) throws -> [Found] {
-        try rows.map { row in
-            let isNew: Bool = try row.decode("is_new")
-            let known =
-                isNew
-                ? nil
-                : Known(
-                    secret: try row.decode("secret_hash"), draft: try row.read(),
-                    seenAt: try row.decode("seen_at"), pacedUntil: try row.decode("tokens_paced_until"))
-            return Found(app: try row.decode("app"), row: try row.decode("row"), known: known)
-        }
+    /// - Parameter new: an expression for the number of an installation that has no row.
+    static func load(_ all: [Registration], new: PostgresQuery = "0") -> PostgresQuery {
+        """
+        select p.app, coalesce(i.id, \(new)) as id, i.secret_hash, i.seen_at, i.tokens_paced_until, \(columns), (
+                select coalesce(json_agg(json_build_object('attributesType', attributes_type, 'token',
+                    case when suspect_since is null then encode(token, 'hex') else '' end)
+                    order by attributes_type collate "C"), '[]')
+                from start_tokens where installation = i.id) as "startTokens"
+        from \(rows(all.map(\.id))) order by n.place
+        """
     }
 
     /// Locks the installations, and those that have one of their tokens, in order of their rows, so that no two
     /// transactions wait for each other.
-    static func lock(_ all: [Registration]) -> PostgresQuery {
+    static func lock(_ all: [Registration], of apps: [Int32]) -> PostgresQuery {
         """
         select from installations where id = any(array(
             select i.id from \(rows(all.map(\.id)))
             union
-            select h.installation from \(ofTokens(all)))) order by id for no key update
+            select installation from (\(holders(all, of: apps))) h)) order by id for no key update
         """
     }
 
@@ -61,44 +45,41 @@ extension Registration {
     }
 
     /// The installations that have tokens of these registrations.
-    static func holders(_ all: [Registration]) -> PostgresQuery {
-        "select w.place, h.installation, w.attributes_type, w.token from \(ofTokens(all))"
-    }
-
-    /// The tokens `w` of registrations, each with the installation `h` that has it.
-    private static func ofTokens(_ all: [Registration]) -> PostgresQuery {
-        let tokens = all.enumerated().flatMap { place, one in one.tokens.map { (place: place, app: one.id.app, $0) } }
+    static func holders(_ all: [Registration], of apps: [Int32]) -> PostgresQuery {
+        let tokens = all.indices.flatMap { place in all[place].tokens.map { (place: place, app: apps[place], $0) } }
         return """
-            unnest(\(tokens.map(\.place)), \(tokens.map(\.app.bundleID.topic)),
-                \(tokens.map(\.app.environment.rawValue)), \(tokens.map(\.2.attributesType)), \(tokens.map(\.2.token)))
-                as w(place, bundle_id, environment, attributes_type, token)
-            cross join lateral (select \(app("w")) as app offset 0) p
+            select w.place, h.installation, w.attributes_type, w.token
+            from unnest(\(tokens.map(\.place)), \(tokens.map(\.app)), \(tokens.map(\.2.attributesType)),
+                \(tokens.map(\.2.token))) as w(place, app, attributes_type, token)
             cross join lateral (
-                select installation from start_tokens where app = p.app and attributes_type = w.attributes_type
+                select installation from start_tokens where app = w.app and attributes_type = w.attributes_type
                     and token = decode(w.token, 'hex') offset 0) h
             """
     }
 
     /// Looks up installations: `n` has the place in the list, `p.app` is the number of the app, and `i` the row. An app
-    /// or a row that does not exist is null.
+    /// that does not exist or is being deleted is null, and so is a row that does not exist.
     static func rows(_ ids: [InstallationID]) -> PostgresQuery {
         """
         unnest(\(ids.map(\.bundleID.topic)), \(ids.map(\.environment.rawValue)), \(ids.map(\.id)))
             with ordinality as n(bundle_id, environment, installation, place)
-        cross join lateral (select \(app("n")) as app offset 0) p
+        cross join lateral (select (
+            select e.id from apps a join app_environments e using (bundle_id) where a.topic = n.bundle_id
+                and e.environment = n.environment::environment and e.deleting_since is null) as app offset 0) p
         left join lateral (
             select * from installations where app = p.app and installation = n.installation offset 0) i on true
         """
     }
+}
 
-    /// The number (`app_environments.id`) of an app that is not being deleted.
-    ///
-    /// - Parameter row: has its `bundle_id` in lower case and its `environment`.
-    private static func app(_ row: PostgresQuery) -> PostgresQuery {
-        """
-        (select e.id from apps a join app_environments e using (bundle_id) where a.topic = \(row).bundle_id
-            and e.environment = \(row).environment::environment and e.deleting_since is null)
-        """
+extension Registration.Row {
+    /// - Parameter row: a row of `Registration.load`.
+    init(_ row: PostgresRow, of app: Int32) throws {
+        (self.app, id) = (app, try row.decode("id"))
+        secret = try row.decode("secret_hash")
+        guard secret != nil else { return }
+        (state, seenAt) = (try row.read(), try row.decode("seen_at"))
+        pacedUntil = try row.decode("tokens_paced_until")
     }
 }
 
@@ -106,42 +87,32 @@ extension Registration {
 struct RegistrationWrites {
     private let now: Date
     /// In the order of the registrations.
-    private let changes: [Registration.Change]
-    private let takeovers: [Takeover]
+    private let changes: [Registration]
+    /// Installations that register a start token which another installation has. So both installations are on one phone,
+    /// which must not get a second activity: a start of the former holder counts for the new one, too.
+    private let takeovers: [(from: Int, to: Registration.Row, token: Contract.StartTokenDraft)]
+    /// The new tokens of installations. They are written in the order of the unique index, so that transactions that wait
+    /// for each other's tokens cannot deadlock.
+    private let tokens: [(row: Registration.Row, draft: Contract.StartTokenDraft)]
+
     /// Late followers: their topics or tokens may let them join starts that are under way. The last statement adds
     /// them.
-    let followers: [Registration.Change]
-
-    /// A start token that an installation registers.
-    private struct Token {
-        let row: Int
-        let app: Int32
-        let type: String
-        let token: String
-    }
-
-    /// An installation registers a start token that another installation has. So both installations are on one phone,
-    /// which must not get a second activity: a start of the former holder counts for the new one, too.
-    private struct Takeover {
-        let from: Int
-        let token: Token
-    }
+    var followers: [Registration] { changes.filter(\.isFollower) }
 
     /// - Parameters:
-    ///   - changes: by the place of the registration.
+    ///   - changes: of each registration; `nil`: it changes nothing.
     ///   - holders: the result of `Registration.holders`.
-    init(_ changes: [Int: Registration.Change], holders: PostgresRows, at now: Date) throws {
+    init(_ changes: [Registration?], holders: PostgresRows, at now: Date) throws {
         self.now = now
-        self.changes = changes.sorted { $0.key < $1.key }.map(\.value)
-        followers = self.changes.filter(\.isFollower)
+        self.changes = changes.compactMap(\.self)
         takeovers = try holders.compactMap { holder in
             let from: Int = try holder.decode("installation")
-            guard let change = changes[try holder.decode("place")], change.row != from else { return nil }
-            return Takeover(
-                from: from,
-                token: Token(
-                    row: change.row, app: change.app, type: try holder.decode("attributes_type"),
-                    token: try holder.decode("token")))
+            guard let row = changes[try holder.decode("place")]?.row, row.id != from else { return nil }
+            let (type, token): (String, String) = (try holder.decode("attributes_type"), try holder.decode("token"))
+            return (from, row, .init(attributesType: type, token: token))
+        }
+        tokens = self.changes.flatMap { change in change.newTokens.map { (change.row, $0) } }.sorted {
+            ($0.0.app, $0.1.attributesType, $0.1.token) < ($1.0.app, $1.1.attributesType, $1.1.token)
         }
     }
 
@@ -149,24 +120,17 @@ struct RegistrationWrites {
     /// belongs to two installations.
     var statements: [PostgresQuery] {
         guard !changes.isEmpty else { return [] }
-        var statements = [upsert, pace]
-        let new = changes.filter { $0.old == nil }.map(\.app)
+        var statements = [upsert]
+        let new = changes.filter { $0.row.state == nil }.map(\.row.app)
         if !new.isEmpty {
             statements.append(
                 DeviceAccount.count("unnest(\(new)) as c(app)", areCreated: true, at: "\(now)::timestamptz"))
         }
         let old =
-            changes.flatMap { change in change.oldTokens.map { (change.row, $0.attributesType, nil as String?) } }
-            + takeovers.map { ($0.from, $0.token.type, $0.token.token) }
+            changes.flatMap { change in change.oldTokens.map { (change.row.id, $0.attributesType, nil as String?) } }
+            + takeovers.map { ($0.from, $0.token.attributesType, $0.token.token) }
         if !old.isEmpty { statements.append(Self.remember(delete(old), closedAfter: now - Self.day)) }
-        // Tokens are written in the order of the unique index, so that transactions that wait for each other's tokens
-        // cannot deadlock.
-        let tokens = changes.flatMap { change in
-            change.newTokens.map { Token(row: change.row, app: change.app, type: $0.attributesType, token: $0.token) }
-        }.sorted { ($0.app, $0.type, $0.token) < ($1.app, $1.type, $1.token) }
-        if !tokens.isEmpty { statements.append(insert(tokens)) }
-        statements += follow
-        if !tokens.isEmpty { statements.append(inherit(tokens)) }
+        statements += tokens.isEmpty ? follow : [insert] + follow + [inherit]
         if !takeovers.isEmpty { statements.append(carryOver) }
         if !followers.isEmpty { statements.append(enlist) }
         return statements
@@ -175,35 +139,23 @@ struct RegistrationWrites {
     /// Inserts or updates the rows. The numbers of new rows were drawn before. If another replica inserts the same
     /// installation meanwhile, this fails, and the transaction is repeated.
     private var upsert: PostgresQuery {
-        let drafts = changes.map(\.draft)
+        let (rows, drafts) = (changes.map(\.row), changes.map(\.draft))
         return """
             insert into installations (id, app, installation, secret_hash, sequence, system_version, app_version,
                 locale, variant, time_zone, live_activities_enabled, frequent_pushes_enabled, created_at, seen_at,
                 tokens_paced_until) overriding system value
-            select * from unnest(\(changes.map(\.row)), \(changes.map(\.app)), \(changes.map(\.registration.id.id)),
-                \(changes.map(\.registration.secret)), \(drafts.map(\.sequence)),
-                \(changes.map { Int32($0.registration.system.number) }), \(drafts.map(\.appVersion)),
+            select * from unnest(\(rows.map(\.id)), \(rows.map(\.app)), \(changes.map(\.id.id)),
+                \(changes.map(\.secret)), \(drafts.map(\.sequence)),
+                \(changes.map { Int32($0.system.number) }), \(drafts.map(\.appVersion)),
                 \(drafts.map(\.locale)), \(drafts.map(\.variant)), \(drafts.map(\.timeZone)),
                 \(drafts.map(\.liveActivitiesEnabled)), \(drafts.map(\.frequentPushesEnabled)),
-                \(changes.map(\.seenAt)), \(changes.map(\.seenAt)), \(changes.map(\.pacedUntil)))
+                \(rows.map(\.seenAt)), \(rows.map(\.seenAt)), \(rows.map(\.pacedUntil)))
             on conflict (id) do update set sequence = excluded.sequence, system_version = excluded.system_version,
                 app_version = excluded.app_version, locale = excluded.locale, variant = excluded.variant,
                 time_zone = excluded.time_zone, live_activities_enabled = excluded.live_activities_enabled,
                 frequent_pushes_enabled = excluded.frequent_pushes_enabled, seen_at = excluded.seen_at,
                 tokens_paced_until = excluded.tokens_paced_until
             """
-    }
-
-    /// Copies an installation's choice about frequent pushes to its activities. Crowds read the choice from the
-    /// activities.
-    private var pace: PostgresQuery {
-        """
-        update activities a set frequent = r.frequent
-        from unnest(\(changes.map(\.row)), \(changes.map(\.draft.frequentPushesEnabled)))
-            as r(installation, frequent)
-        where a.installation = r.installation and a.installation = any(\(changes.map(\.row)))
-            and a.frequent <> r.frequent
-        """
     }
 
     /// Deletes tokens of the installations themselves by their type. Tokens of former holders are deleted only if the
@@ -221,31 +173,34 @@ struct RegistrationWrites {
             """
     }
 
-    private func insert(_ tokens: [Token]) -> PostgresQuery {
+    private var insert: PostgresQuery {
         """
         insert into start_tokens (installation, attributes_type, app, token, registered_at)
         select installation, attributes_type, app, decode(token, 'hex'), \(now)
-        from unnest(\(tokens.map(\.row)), \(tokens.map(\.type)), \(tokens.map(\.app)), \(tokens.map(\.token)))
-            as n(installation, attributes_type, app, token)
+        from unnest(\(tokens.map(\.row.id)), \(tokens.map(\.draft.attributesType)), \(tokens.map(\.row.app)),
+            \(tokens.map(\.draft.token))) as n(installation, attributes_type, app, token)
         """
     }
 
+    /// Topics have no spaces, so those of an installation are one text.
     private var follow: [PostgresQuery] {
-        var (old, new): ([(row: Int, topic: String)], [(row: Int, topic: String, app: Int32)]) = ([], [])
-        for change in changes {
-            let (known, wanted) = (Set(change.old?.topics ?? []), Set(change.draft.topics ?? []))
-            old += known.subtracting(wanted).map { (change.row, $0) }
-            new += wanted.subtracting(known).sorted().map { (change.row, $0, change.app) }
-        }
-        let removal: PostgresQuery = """
-            delete from follows f using unnest(\(old.map(\.row)), \(old.map(\.topic))) as r(installation, topic)
-            where f.installation = r.installation and f.topic = r.topic and f.installation = any(\(old.map(\.row)))
+        let following = changes.filter { $0.topics != ($0.row.state?.topics ?? []) }
+        guard !following.isEmpty else { return [] }
+        let ids = following.map(\.row.id)
+        let topics = following.map { $0.topics.joined(separator: " ") }
+        return [
             """
-        let insertion: PostgresQuery = """
+            delete from follows f using unnest(\(ids), \(topics)) as r(installation, topics)
+            where f.installation = r.installation and f.topic <> all(string_to_array(r.topics, ' '))
+                and f.installation = any(\(ids))
+            """,
+            """
             insert into follows (installation, topic, app)
-            select * from unnest(\(new.map(\.row)), \(new.map(\.topic)), \(new.map(\.app)))
-            """
-        return (old.isEmpty ? [] : [removal]) + (new.isEmpty ? [] : [insertion])
+            select installation, unnest(string_to_array(topics, ' ')), app
+            from unnest(\(ids), \(topics), \(following.map(\.row.app))) as r(installation, topics, app)
+            on conflict do nothing
+            """,
+        ]
     }
 
     // MARK: Starts under way
@@ -258,11 +213,12 @@ struct RegistrationWrites {
     /// token counts as started: both are on one phone. The start of an installation that was deleted moves to the new
     /// one, so that it is counted once. While a push to the lost token is under way, the new installation waits for its
     /// outcome.
-    private func inherit(_ tokens: [Token]) -> PostgresQuery {
+    private var inherit: PostgresQuery {
         """
         with known as (
             select s.run, s.installation, n.heir, s.state, s.reason, s.at
-            from unnest(\(tokens.map(\.app)), \(tokens.map(\.row)), \(tokens.map(\.token))) as n(app, heir, token)
+            from unnest(\(tokens.map(\.row.app)), \(tokens.map(\.row.id)), \(tokens.map(\.draft.token)))
+                as n(app, heir, token)
             cross join lateral (\(Self.runs(of: "n.app", closedAfter: now - Self.day))) r
             cross join lateral (
                 select * from starts where run = r.id and token = sha256(decode(n.token, 'hex')) offset 0) s
@@ -287,7 +243,7 @@ struct RegistrationWrites {
         """
         insert into starts as s (run, installation, due_at, at, former)
         select r.id, t.new, \(now), \(now), array_agg(f)
-        from unnest(\(takeovers.map(\.token.app)), \(takeovers.map(\.from)), \(takeovers.map(\.token.row)))
+        from unnest(\(takeovers.map(\.to.app)), \(takeovers.map(\.from)), \(takeovers.map(\.to.id)))
             as t(app, old, new)
         cross join lateral (select id from start_runs where app = t.app and closed_at is null offset 0) r
         left join lateral (select former from starts where run = r.id and installation = t.old offset 0) h on true
@@ -302,11 +258,11 @@ struct RegistrationWrites {
     /// Adds late followers to each open run that they follow and have a token for, unless they already had the run's
     /// start (`StartStore.enlist`).
     private var enlist: PostgresQuery {
-        let topics = Set(followers.flatMap(\.registration.topics)).sorted()
+        let topics = Set(followers.flatMap(\.topics)).sorted()
         return StartStore.enlist(
             """
             select r.id as run, i.id as installation
-            from unnest(\(followers.map(\.row)), \(followers.map(\.app))) as i(id, app)
+            from unnest(\(followers.map(\.row.id)), \(followers.map(\.row.app))) as i(id, app)
             cross join lateral (
                 select id, topics from start_runs
                 where app = i.app and closed_at is null and topics && \(topics) offset 0) r

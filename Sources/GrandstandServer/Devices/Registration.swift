@@ -9,46 +9,39 @@ package struct InstallationID: Sendable, Hashable {
     var bundleID: BundleID
     var environment: APNsEnvironment
     var id: UUID
-
-    var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 }
 
 /// One call of an app to register: the whole state of its installation.
 struct Registration: Sendable {
     let id: InstallationID
     let secret: SecretHash
-    /// The state as the tables return it, so that two states can be compared: the first two numbers of the version,
-    /// tokens in lower case and in the order of their types, each topic once.
+    /// The state as the tables return it (`normalized`).
     var draft: Contract.InstallationDraft
-    let system: SystemVersion
     let now: Date
+    /// The installation's row as the tables have it; after `decide`, as the registration leaves it.
+    var row = Row()
 
-    /// - Throws: `internal-error` for a version that the contract should have refused.
-    init(
-        _ draft: Contract.InstallationDraft, of id: InstallationID, secret: SecretHash, now: Date
-    ) throws(Problem) {
-        guard let system = SystemVersion(draft.systemVersion) else {
-            throw Problem(.internalError, "openapi.yaml allows a version that this server does not.")
-        }
-        self.id = id
-        self.secret = secret
-        self.draft = draft
-        self.draft.systemVersion = system.description
-        self.draft.liveActivitiesEnabled = draft.liveActivitiesEnabled ?? true
-        self.draft.frequentPushesEnabled = draft.frequentPushesEnabled ?? true
-        self.draft.startTokens = (draft.startTokens ?? []).sorted { $0.attributesType < $1.attributesType }.map {
-            Contract.StartTokenDraft(attributesType: $0.attributesType, token: $0.token.lowercased())
-        }
-        self.draft.topics = Set(draft.topics ?? []).sorted()
-        self.system = system
-        self.now = now
+    struct Row: Sendable {
+        /// The number of the app (`app_environments.id`).
+        var app: Int32 = 0
+        var id = 0
+        /// The state before the registration; a token that APNs refused is empty. `nil`: the installation is new.
+        var state: Contract.InstallationDraft?
+        var secret: SecretHash?
+        /// When it was last seen, to the day.
+        var seenAt = Date.distantPast
+        /// The time that each new token moves further into the future (`DeviceBounds.pace`); `nil`: the installation
+        /// has registered no token yet.
+        var pacedUntil: Date?
     }
 
     var tokens: [Contract.StartTokenDraft] { draft.startTokens ?? [] }
     var topics: [String] { draft.topics ?? [] }
+    var system: SystemVersion { SystemVersion(draft.systemVersion) ?? SystemVersion(0) }
 
-    /// Whether a push can start activities on the installation, if it has a start token for their type.
-    var takesStarts: Bool { draft.liveActivitiesEnabled == true && system >= .firstWithStarts }
+    /// The tokens that differ from the registered ones, or that APNs refused.
+    var newTokens: [Contract.StartTokenDraft] { tokens.filter { row.state?.startTokens?.contains($0) != true } }
+    var oldTokens: [Contract.StartTokenDraft] { (row.state?.startTokens ?? []).filter { !tokens.contains($0) } }
 
     /// The installation and the tokens, which two registrations of one transaction must not share.
     var names: Set<String> {
@@ -56,53 +49,13 @@ struct Registration: Sendable {
         return Set(tokens.map { "\(app) \($0.token) \($0.attributesType)" } + ["\(app) \(id.id)"])
     }
 
-    /// What the tables have for a registration.
-    struct Found: Sendable {
-        /// The number of the app (`app_environments.id`); `nil`: there is no such app, or it is being deleted.
-        var app: Int32?
-        /// The number of the installation's row.
-        var row: Int
-        /// `nil`: the installation is new.
-        var known: Known?
-    }
-
-    /// An installation as the tables have it.
-    struct Known: Sendable {
-        let secret: SecretHash?
-        /// A token that APNs refused is empty.
-        let draft: Contract.InstallationDraft
-        /// When it was last seen, to the day.
-        let seenAt: Date
-        /// The time that each new token moves further into the future (`DeviceBounds.pace`); `nil`: the installation
-        /// has registered no token yet.
-        let pacedUntil: Date?
-    }
-
-    /// What a registration writes.
-    struct Change: Sendable {
-        let row: Int
-        let app: Int32
-        /// With the known sequence, if it has none.
-        let registration: Registration
-        /// The state before; `nil`: the installation is new.
-        let old: Contract.InstallationDraft?
-        let seenAt: Date
-        let pacedUntil: Date?
-
-        var draft: Contract.InstallationDraft { registration.draft }
-        var newTokens: [Contract.StartTokenDraft] { registration.newTokens(old) }
-        var oldTokens: [Contract.StartTokenDraft] {
-            (old?.startTokens ?? []).filter { !registration.tokens.contains($0) }
-        }
-
-        /// Whether the installation can take starts, and is new or has a changed value on which its starts depend. A
-        /// start that is under way may have to include it.
-        var isFollower: Bool {
-            registration.takesStarts
-                && (draft.topics != old?.topics || draft.startTokens != old?.startTokens
-                    || draft.systemVersion != old?.systemVersion
-                    || draft.liveActivitiesEnabled != old?.liveActivitiesEnabled)
-        }
+    /// Whether a push can start activities on the installation, and it is new or has a changed value on which its
+    /// starts depend. A start that is under way may have to include it.
+    var isFollower: Bool {
+        draft.liveActivitiesEnabled == true && system >= .firstWithStarts
+            && (topics != row.state?.topics || tokens != row.state?.startTokens
+                || draft.systemVersion != row.state?.systemVersion
+                || draft.liveActivitiesEnabled != row.state?.liveActivitiesEnabled)
     }
 
     /// A repeated registration updates `seenAt` at most once in this many seconds.
@@ -113,42 +66,48 @@ struct Registration: Sendable {
     /// - Parameters:
     ///   - account: counts the installation if it is new.
     ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
-    /// - Returns: `nil`: nothing.
-    /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than the known
-    ///   one; `rate-limited` beyond a limit of `DeviceBounds` or `DeviceAccount`.
-    func change(_ found: Found, _ account: inout DeviceAccount, mostNew: Int?) throws(Problem) -> Change? {
-        guard let app = found.app else { throw .noApp(id.bundleID) }
-        guard let known = found.known else {
-            let pacedUntil = try DeviceBounds.pace(tokens.count, nil, at: now)
-            try account.create(mostNew: mostNew, at: now)
-            return Change(
-                row: found.row, app: app, registration: self, old: nil, seenAt: now, pacedUntil: pacedUntil)
+    /// - Returns: whether anything changes.
+    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than the known one;
+    ///   `rate-limited` beyond a limit of `DeviceBounds` or `DeviceAccount`.
+    mutating func decide(_ account: inout DeviceAccount, mostNew: Int?) throws(Problem) -> Bool {
+        if let known = row.state {
+            guard row.secret == secret else { throw .wrongInstallationSecret }
+            if let sequence = draft.sequence, let newest = known.sequence, sequence < newest {
+                throw Problem(
+                    .staleInstallation,
+                    "The sequence \(sequence) is older than \(newest), which is known. Nothing was changed; send the "
+                        + "whole state with a higher one."
+                ) { $0.sequence = newest }
+            }
+            draft.sequence = draft.sequence ?? known.sequence
         }
-        guard known.secret == secret else { throw .wrongInstallationSecret }
-        if let sequence = draft.sequence, let newest = known.draft.sequence, sequence < newest {
-            throw Problem(
-                .staleInstallation,
-                "The sequence \(sequence) is older than \(newest), which is known. Nothing was changed; send the whole "
-                    + "state with a higher one.",
-                members: [.sequence(newest)])
-        }
-        var merged = self
-        merged.draft.sequence = draft.sequence ?? known.draft.sequence
-        let seenAt = now.timeIntervalSince(known.seenAt) >= Self.day ? now : known.seenAt
-        guard merged.draft != known.draft || seenAt != known.seenAt else { return nil }
-        let pacedUntil = try DeviceBounds.pace(newTokens(known.draft).count, known.pacedUntil, at: now)
-        return Change(
-            row: found.row, app: app, registration: merged, old: known.draft, seenAt: seenAt, pacedUntil: pacedUntil)
-    }
-
-    /// The tokens that differ from the registered ones, or that APNs refused.
-    private func newTokens(_ old: Contract.InstallationDraft?) -> [Contract.StartTokenDraft] {
-        tokens.filter { old?.startTokens?.contains($0) != true }
+        let isSeen = now.timeIntervalSince(row.seenAt) < Self.day
+        guard !isSeen || draft != row.state else { return false }
+        if !isSeen { row.seenAt = now }
+        row.pacedUntil = try DeviceBounds.pace(newTokens.count, row.pacedUntil, at: now)
+        if row.state == nil { try account.create(mostNew: mostNew, at: now) }
+        return true
     }
 }
 
-/// The transaction that makes registrations durable.
-struct RegistrationTransaction: Sendable {
+extension Contract.InstallationDraft {
+    /// The state as the tables return it: the first two numbers of the version, tokens in lower case and in the order of
+    /// their types, each topic once.
+    var normalized: Contract.InstallationDraft {
+        var state = self
+        state.systemVersion = SystemVersion(systemVersion)?.description ?? systemVersion
+        state.liveActivitiesEnabled = liveActivitiesEnabled ?? true
+        state.frequentPushesEnabled = frequentPushesEnabled ?? true
+        state.startTokens = (startTokens ?? []).sorted { $0.attributesType < $1.attributesType }.map {
+            Contract.StartTokenDraft(attributesType: $0.attributesType, token: $0.token.lowercased())
+        }
+        state.topics = Set(topics ?? []).sorted()
+        return state
+    }
+}
+
+/// The transactions that make registrations and reports of activities durable.
+struct InstallationTransactions: Sendable {
     let database: Database
     let wakeUps: WakeUps
     /// The most new installations of one app in an hour; `nil`: any number.
@@ -161,64 +120,54 @@ struct RegistrationTransaction: Sendable {
     ///   registrations may be durable; to repeat them changes nothing.
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
         try await all.inRounds(\.names) { some in
-            let found = try Registration.found(
-                try await database.pipeline([Outbox.planning(rows: 1), Registration.load(some)])[1])
-            var anyNumber: [Int32: DeviceAccount] = [:]
-            let changes = zip(some, found).map { decide($0, $1, &anyNumber, mostNew: nil) }
-            let changing = some.indices.filter { (try? changes[$0].get()) != nil }
+            let rows = try await database.pipeline([Outbox.planning(rows: 1), Registration.load(some)])[1]
+            let changes = try Self.decide(some, rows)
             var results = changes.map { $0.map { _ in false } }
+            let changing = some.indices.filter { (try? changes[$0].get()) != nil }
             guard !changing.isEmpty else { return results }
-            let apps = Set(changing.compactMap { found[$0].app }).sorted()
-            let written = try await Database.retrying { try await write(changing.map { some[$0] }, of: apps) }
+            let apps = changing.compactMap { try? changes[$0].get()?.row.app }
+            let written = try await write(changing.map { some[$0] }, of: apps)
             for (index, result) in zip(changing, written) { results[index] = result }
             return results
         }
     }
 
-    private func decide(
-        _ registration: Registration, _ found: Registration.Found, _ accounts: inout [Int32: DeviceAccount],
-        mostNew: Int?
-    ) -> Result<Registration.Change?, Problem> {
-        Result { () throws(Problem) in
-            try registration.change(found, &accounts[found.app ?? 0, default: DeviceAccount()], mostNew: mostNew)
+    /// - Returns: for each registration what it changes; `nil`: nothing.
+    private static func decide(
+        _ some: [Registration], _ rows: PostgresRows, accounts totals: [PostgresRow] = [], mostNew: Int? = nil
+    ) throws -> [Result<Registration?, Problem>] {
+        var accounts: [Int32: DeviceAccount] = [:]
+        for row in totals { accounts[try row.decode("app")] = try row.read() }
+        return try zip(some, rows).map { registration, row in
+            var change = registration
+            guard let app = try row.decode(Int32?.self, "app") else { return .failure(.noApp(change.id.bundleID)) }
+            change.row = try Registration.Row(row, of: app)
+            return Result { () throws(Problem) in
+                try change.decide(&accounts[app, default: DeviceAccount()], mostNew: mostNew) ? change : nil
+            }
         }
     }
 
+    /// - Parameter apps: the number of the app of each registration.
     private func write(_ some: [Registration], of apps: [Int32]) async throws -> [Result<Bool, Problem>] {
         let now = some.map(\.now).max() ?? .distantPast
-        let (results, isLate) = try await database.transaction { connection -> Work in
+        let (results, isLate) = try await database.transaction { connection in
             let rows = try await connection.pipeline([
                 Outbox.planning(rows: 1), StartStore.registrationLock, Registration.lockApps(apps),
-                Registration.lock(some),
-                Registration.load(some, numberingNew: true), Registration.holders(some),
-                DeviceAccount.load("\(apps)", at: now),
+                Registration.lock(some, of: apps), Registration.load(some, new: "nextval('installations_id_seq')"),
+                Registration.holders(some, of: apps), DeviceAccount.load("\(apps)", at: now),
             ])
-            var accounts: [Int32: DeviceAccount] = [:]
-            for row in rows[6] { accounts[try row.decode("app")] = try DeviceAccount(row) }
-            var changes: [Int: Registration.Change] = [:]
-            let found = try Registration.found(rows[4])
-            let results = some.indices.map { place in
-                decide(some[place], found[place], &accounts, mostNew: mostNew).map { change in
-                    changes[place] = change
-                    return found[place].known == nil
-                }
-            }
-            let writes = try RegistrationWrites(changes, holders: rows[5], at: now)
-            return Work(results: results, statements: writes.statements, hasFollowers: !writes.followers.isEmpty)
+            let changes = try Self.decide(some, rows[4], accounts: Array(rows[6]), mostNew: mostNew)
+            return (changes, try RegistrationWrites(changes.map { try? $0.get() }, holders: rows[5], at: now))
         } closing: {
-            $0.statements
+            $0.1.statements
         } _: { work, rows in
-            (work.results, work.hasFollowers && rows[work.statements.count - 1].affectedRows > 0)
+            // The last statement queues late followers in runs of starts.
+            let isLate = !work.1.followers.isEmpty && (rows.last?.affectedRows ?? 0) > 0
+            return (work.0.map { $0.map { $0.map { $0.row.state == nil } ?? false } }, isLate)
         }
         if isLate { wakeUps.send([.starts]) }
         return results
-    }
-
-    private struct Work {
-        let results: [Result<Bool, Problem>]
-        let statements: [PostgresQuery]
-        /// Whether the last statement queues late followers in runs of starts.
-        let hasFollowers: Bool
     }
 }
 
@@ -226,42 +175,32 @@ extension Array {
     /// Works on the elements in rounds. No two elements of a round have a name in common, and of two that have one, the
     /// earlier comes in an earlier round.
     ///
+    /// A round that conflicts with other transactions is repeated: another replica may have registered the same
+    /// installation or token first. The next attempt finds that registration.
+    ///
     /// - Parameter work: returns an output for each element.
+    /// - Throws: `Problem.contention` after four attempts.
     func inRounds<Name: Hashable, Output>(
         _ names: (Element) -> Set<Name>, _ work: ([Element]) async throws -> [Output]
     ) async throws -> [Output] {
-        var outputs: [Int: Output] = [:]
-        var rest = Array<Int>(indices)
-        while !rest.isEmpty {
-            var seen: Set<Name> = []
-            var (round, later): ([Int], [Int]) = ([], [])
-            for index in rest {
-                let names = names(self[index])
-                if seen.isDisjoint(with: names) { round.append(index) } else { later.append(index) }
-                seen.formUnion(names)
+        var (turns, outputs): ([Name: Int], [Int: Output]) = ([:], [:])
+        let rounds = Dictionary(grouping: indices) { index in
+            let names = names(self[index])
+            let turn = 1 + (names.compactMap { turns[$0] }.max() ?? 0)
+            for name in names { turns[name] = turn }
+            return turn
+        }
+        for (_, round) in rounds.sorted(by: { $0.key < $1.key }) {
+            let elements = round.map { self[$0] }
+            for attempt in 1...4 {
+                do {
+                    for (index, output) in zip(round, try await work(elements)) { outputs[index] = output }
+                    break
+                } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+                    if attempt == 4 { throw Problem.contention }
+                } catch let problem as Problem where problem == .contention && attempt < 4 {}
             }
-            for (index, output) in zip(round, try await work(round.map { self[$0] })) { outputs[index] = output }
-            rest = later
         }
         return indices.compactMap { outputs[$0] }
-    }
-}
-
-extension Database {
-    /// Repeats a transaction that conflicts with others: another replica may have registered the same installation or
-    /// token first. The next attempt finds that registration.
-    ///
-    /// - Throws: `Problem.contention` after four attempts.
-    static func retrying<Value>(_ body: () async throws -> Value) async throws -> Value {
-        for _ in 0..<4 {
-            do {
-                return try await body()
-            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-                continue
-            } catch let problem as Problem where problem == .contention {
-                continue
-            }
-        }
-        throw Problem.contention
     }
 }

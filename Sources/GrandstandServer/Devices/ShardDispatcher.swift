@@ -2,160 +2,105 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
+internal import Postgres
+internal import Synchronization
 
 /// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run of
 /// starts, or the lane of a crowd, has one shard in progress at a time. A shard is settled after its last answer.
 struct ShardDispatcher<Store: ShardStore> {
-    private let replica = UUID()
-    private let environment: APNsEnvironment
-    private let store: Store
-    private let pushes: DevicePushes
-    private let signals: WakeUps
-    private let topic: WakeTopic
-    private let settings: ShardSettings
-    private let now: @Sendable () -> Date
-    private let mayClaim: @Sendable () -> Bool
-    private let onSettled: @Sendable ([TokenVerdict]) -> Void
-    private let logger: Logger
-    private let heldShards = HeldShards()
-    /// Seconds between two claims while due work cannot be claimed.
-    private static var restraint: TimeInterval { 0.25 }
+    typealias Shard = Store.Shard
 
-    /// - Parameters:
-    ///   - mayClaim: whether this process may claim work now. It is called before every claim.
-    ///   - onSettled: called with the verdicts after they are recorded.
-    init(
-        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: WakeUps,
-        wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true },
-        onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }, logger: Logger
-    ) {
-        self.onSettled = onSettled
-        self.environment = environment
-        self.store = store
-        self.pushes = pushes
-        self.signals = signals
-        self.topic = topic
-        self.settings = settings
-        self.now = now
-        self.mayClaim = mayClaim
-        var logger = logger
-        logger[metadataKey: "environment"] = "\(environment.rawValue)"
-        self.logger = logger
-    }
+    let environment: APNsEnvironment
+    let store: Store
+    let pushes: DevicePushes
+    let signals: WakeUps
+    /// The signal of new work.
+    let topic: WakeTopic
+    /// The number of pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
+    var shardSize = 2_000
+    /// The maximum number of shards in progress at a time. They come from different runs or lanes.
+    var places = 4
+    /// Seconds until another replica takes the shards of a replica that died.
+    let lease: TimeInterval
+    /// How long a stop waits for shards in progress. Pushes that were not sent before the end of the drain are sent
+    /// later.
+    let drain: Drain
+    /// The longest sleep. The poll after this sleep finds work whose signal was lost.
+    var pollInterval = Duration.seconds(1)
+    let now: @Sendable () -> Date
+    var mayClaim: @Sendable () -> Bool = { true }
+    /// Called with the verdicts after they are recorded.
+    var onSettled: @Sendable ([TokenVerdict]) -> Void = { _ in }
+    let logger: Logger
+    private let replica = UUID()
+    private let outage = Outage()
+
+    /// When the last claim failed.
+    private final class Outage: Sendable { let last = Mutex(Date.distantPast) }
 
     func run() async {
-        let loop = WorkLoop<Store.Shard>(
+        var logger = logger
+        logger[metadataKey: "environment"] = "\(environment.rawValue)"
+        // All rings during the rest cause one round.
+        let loop = WorkLoop<Shard>(
             .init(
-                places: settings.places, rest: Self.rest, pollInterval: settings.pollInterval, drain: settings.drain),
+                places: places, rest: .milliseconds(5), pollInterval: pollInterval, lease: lease, drain: drain),
             failure: "pushes to devices could not be claimed", logger: logger, now: now,
-            mayClaim: mayClaim,
-            claim: { try await self.claim($0) }, perform: { await self.perform($0) })
+            mayClaim: mayClaim, claim: { try await claim($0, holding: $1.unrecorded) }, perform: send,
+            extend: { shards in
+                try await store.extendLeases(
+                    of: shards.map(\.owner), replica: replica, until: now().addingTimeInterval(lease))
+            })
         await loop.run(wakenBy: signals.wakes(topic))
     }
 
-    /// All rings during the rest cause one round.
-    private static var rest: Duration { .milliseconds(5) }
-
-    private func claim(_ free: Int) async throws -> Round<Store.Shard> {
-        // While answers wait to be recorded, nothing is claimed. When they are recorded, the loop is woken.
-        guard !heldShards.hasUnrecorded else { return .idle() }
+    private func claim(_ free: Int, holding: [Shard]) async throws -> Round<Shard> {
         let now = now()
-        let (size, again) = pushes.room(for: settings.shardSize, at: now)
+        let (size, again) = pushes.room(for: shardSize, at: now)
         if let again { return .idle(until: again) }
         let avoiding = pushes.heldBack(at: now)
-        let leasesEndedBefore = heldShards.leasesEndedBefore(at: now)
+        // While the database was away, no replica could extend a lease or record an answer. So after an outage, every
+        // replica has two leases' time for this, before its shards are taken over.
+        let isRecovering = now < outage.last.withLock { $0 + 2 * lease }
         do {
             let shards = try await store.claim(
                 ShardClaim(
                     environment: environment, replica: replica, limit: free, shardSize: size,
                     throttledSizes: pushes.rates.perSecond.mapValues { max(1, Int($0)) }, at: now,
-                    leasedUntil: now.addingTimeInterval(settings.lease), leasesEndedBefore: leasesEndedBefore,
-                    holding: heldShards.holding, avoiding: avoiding))
-            heldShards.hold(shards.map(\.owner))
-            heldShards.answered(at: now, lease: settings.lease)
+                    leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: isRecovering ? .distantPast : now,
+                    holding: holding.map(\.owner).sorted(), avoiding: avoiding))
             return try await .claimed(shards) {
-                let due = try await store.nextDue(in: environment)
-                return leasesEndedBefore < now || !avoiding.isEmpty
-                    ? due.map { max($0, now.addingTimeInterval(Self.restraint)) } : due
+                // Work that is due, but cannot be claimed yet, is looked for four times a second.
+                let earliest = isRecovering || !avoiding.isEmpty ? now.addingTimeInterval(0.25) : .distantPast
+                return try await store.nextDue(in: environment).map { max($0, earliest) }
             }
         } catch {
-            heldShards.failed()
+            outage.last.withLock { $0 = self.now() }
             throw error
         }
     }
 
-    private func perform(_ shard: Store.Shard) async {
-        let keeper = Task { await keep(shard.owner) }
-        defer {
-            keeper.cancel()
-            heldShards.release(shard.owner)
-        }
-        let made = await pushes.make(shard)
-        tell(made, of: shard)
-        // The results of pushes that were sent must be recorded. So a separate task records them, which a stop does not
-        // cancel. If the database is away during a stop, the task waits for the database only until the drain and its
-        // margin have ended.
-        let absence = RetryLimit(nil)
-        await withTaskCancellationHandler {
-            await Task { await settle(shard, made, absence) }.value
-        } onCancel: {
-            absence.shorten(to: settings.drain.begin() + Drain.margin)
-        }
-    }
-
-    /// Records a shard's answers. If the answers are lost, the results count as unknown, or the pushes are repeated. So
-    /// this method waits for a database that is away, without a limit. While the database is away, no other replica can
-    /// take the lease, and when it is back, the lease has enough time left (`LeaseClock`). If the database refuses the
-    /// answers, for example because its disk is full, they are tried again for a while.
-    private func settle(
-        _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: RetryLimit
-    ) async {
-        let refusals = RetryLimit(settings.refusalRetryLimit)
-        var isUnrecorded = false
-        defer { if isUnrecorded { heldShards.change(unrecorded: -1) } }
-        var pause = Duration.milliseconds(50)
-        while true {
+    private func send(_ shard: Shard) async -> WorkLoop<Shard>.Settling {
+        let outcomes = await pushes.make(shard)
+        tell(outcomes, of: shard)
+        return {
             do {
                 try await store.settle(shard, outcomes, replica: replica, now: now())
-                return onSettled(outcomes.compactMap(\.verdict))
-            } catch {
-                logger.failed("answers to pushes could not be recorded; trying again", error)
-                if !isUnrecorded {
-                    isUnrecorded = true
-                    heldShards.change(unrecorded: 1)
-                }
-                let isAway = (error as? Problem)?.kind == .storeUnavailable
-                guard !absence.isOver, isAway || !refusals.isOver else {
-                    logger.error(
-                        "answers to pushes are lost",
-                        metadata: ["app": "\(shard.address.bundleID)", "pushes": "\(outcomes.count)"])
-                    return
-                }
-                try? await Task.sleep(for: pause)
-                pause = min(pause * 2, .seconds(1))
+            } catch let error as PostgresError {
+                // A lost answer could repeat a start. So also what the database refuses is tried again.
+                throw Problem(.storeUnavailable, "\(error)")
             }
-        }
-    }
-
-    private func keep(_ owner: Int) async {
-        while (try? await Task.sleep(for: .seconds(settings.lease / 3))) != nil {
-            do {
-                try await store.extendLeases(
-                    of: [owner], replica: replica, until: now().addingTimeInterval(settings.lease))
-            } catch {
-                logger.failed("the lease of pushes under way could not be extended", error, at: .warning)
-            }
+            onSettled(outcomes.compactMap(\.verdict))
         }
     }
 
     /// Logs a warning when an app's pushes begin to fail, and a notice when they are accepted again. Tokens are never
     /// logged.
-    private func tell(_ made: [PushOutcome<Store.Shard.Member>], of shard: Store.Shard) {
+    private func tell(_ outcomes: [PushOutcome<Shard.Member>], of shard: Shard) {
         let (app, now) = (shard.address.bundleID, now())
         var reasons: [String: Int] = [:]
         var (begins, ends) = (false, false)
-        for one in made {
+        for one in outcomes {
             guard let verdict = one.verdict else { continue }
             switch verdict {
             case .accepted: ends = pushes.accounts.accepted(app, sentAt: one.sentAt, at: now) || ends
@@ -168,14 +113,12 @@ struct ShardDispatcher<Store: ShardStore> {
             if case .retry = verdict, APNsReason(rawValue: reason).concernsProviderToken { continue }
             reasons[reason, default: 0] += 1
         }
-        if ends { logger.notice("APNs accepts pushes to devices of the app again", metadata: ["app": "\(app)"]) }
+        let place: Logger.Metadata = ["environment": "\(environment.rawValue)", "app": "\(app)"]
+        if ends { logger.notice("APNs accepts pushes to devices of the app again", metadata: place) }
         guard !reasons.isEmpty else { return }
+        let list = reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         logger.log(
             level: begins ? .warning : .debug, "APNs did not accept all pushes to devices",
-            metadata: [
-                "app": "\(app)", "pushes": "\(made.count)",
-                "reasons":
-                    "\(reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))",
-            ])
+            metadata: place.merging(["pushes": "\(outcomes.count)", "reasons": "\(list)"]) { $1 })
     }
 }

@@ -2,34 +2,20 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// The columns of `audiences`, `lanes` and `channels` that say which audience of its event a row belongs to
-/// (`Audience.ID`), and the columns of the audience's attributes.
+/// The columns of `audiences` and `channels` that say which audience of its event a row belongs to (`Audience.ID`), and
+/// the columns of the audience's attributes.
 enum AudienceColumns {
     private static let idNames = ["bundle_id", "environment", "variant"]
-    /// Attributes that are copied to an audience's lane, because the lane's messages are planned by them.
-    private static let laneNames = ["storage_policy", "priority", "delivery"]
-    /// Attributes that are in the table `audiences` and not copied to `lanes`.
-    private static let ownNames = ["content"]
+    private static let names = idNames + ["storage_policy", "priority", "delivery", "content"]
 
-    static let id = list(idNames)
-    /// The attributes that lanes have.
-    static let laneAttributes = list(laneNames)
-    /// The columns of a row of `lanes` for the audience and its attributes.
-    static let ofLane = list(idNames + laneNames)
+    static let id = PostgresQuery.list(idNames)
     /// The columns of a row of `audiences` for the audience and its attributes.
-    static let all = list(idNames + laneNames + ownNames)
-
-    static func laneAttributes(of row: String) -> PostgresQuery { list(laneNames, of: row) }
-    static func ofLane(of row: String) -> PostgresQuery { list(idNames + laneNames, of: row) }
+    static let all = PostgresQuery.list(names)
 
     /// The columns of a row of `audiences` under names that begin with `prefix`, as `audience(_:as:)` reads them.
-    static func all(of row: String, as prefix: String) -> PostgresQuery {
-        PostgresQuery(
-            unsafeSQL: (idNames + laneNames + ownNames).map { "\(row).\($0) as \(prefix)\($0)" }
-                .joined(separator: ", "))
+    static func all(of row: String, as prefix: String = "") -> PostgresQuery {
+        PostgresQuery(unsafeSQL: names.map { "\(row).\($0) as \(prefix)\($0)" }.joined(separator: ", "))
     }
-
-    private static func list(_ names: [String], of row: String? = nil) -> PostgresQuery { .list(names, of: row) }
 
     /// Whether rows of one event are of the same audience.
     static func isSame(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
@@ -39,23 +25,6 @@ enum AudienceColumns {
     /// Whether rows are of the same app and environment, whatever their variants.
     static func isOfSameApp(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
         "\(row).bundle_id = \(other).bundle_id and \(row).environment = \(other).environment"
-    }
-
-    /// Selects, among an event's audiences in an app and environment, the one for lookups that name no variant: the
-    /// audience without a variant, else the first that is not over, else the first.
-    ///
-    /// - Parameters:
-    ///   - key: an expression for the event's key.
-    ///   - app: a row with `bundle_id` and `environment`.
-    ///   - condition: a condition on rows `n`; other audiences do not count.
-    static func first(
-        of key: PostgresQuery, in app: PostgresQuery, where condition: PostgresQuery = "true"
-    ) -> PostgresQuery {
-        """
-        select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app)) and \(condition)
-        order by n.variant <> '', (select true from lanes where id = n.lane and fenced_at is not null) is not null,
-            n.position limit 1
-        """
     }
 
     /// Selects the audiences that match the selectors in a column (`isSelected`).
@@ -81,7 +50,7 @@ enum AudienceColumns {
         """
     }
 
-    /// Whether selectors in a column (`AudienceSelectors`) name the audience of a row; null: they name all audiences.
+    /// Whether selectors in a column (`AudienceSelector`) name the audience of a row; null: they name all audiences.
     static func isSelected(_ row: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
         """
         (\(column) is null or exists (
@@ -99,36 +68,29 @@ enum AudienceColumns {
         """
     }
 
-    /// Whether a channel serves an audience: it has the audience's storage policy.
+    /// Whether a channel of an event serves an audience of it: it has the audience's storage policy. The rows are found by
+    /// the event, and the planner must not read `row` by the index of apps: `|| ''` prevents the use of this index. The
+    /// planner uses it as long as it has no statistics of a table that just grew. Then a query reads all channels of an
+    /// app for each of its audiences (26 s while 10,000 events were made).
     ///
-    /// - Parameter other: the audience, or another channel that serves it.
-    static func serves(_ channel: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
-        "\(isSame(channel, other)) and \(channel).storage_policy = \(other).storage_policy"
-    }
-
-    /// Whether a channel serves an audience (as `serves`), for a query in which the planner must not read channels by
-    /// the index of apps: `|| ''` prevents the use of this index. The planner uses it as long as it has no statistics
-    /// of a table that just grew. Then the query reads all channels of an app for each of its audiences (26 s while
-    /// 10,000 events were made).
-    static func servesOfEvent(_ channel: PostgresQuery, _ audience: PostgresQuery) -> PostgresQuery {
+    /// - Parameters:
+    ///   - row: the channel or the audience.
+    ///   - other: the audience, or another channel that serves it.
+    static func serves(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
         """
-        \(channel).bundle_id || '' = \(audience).bundle_id and \(channel).environment = \(audience).environment
-            and \(channel).variant = \(audience).variant and \(channel).storage_policy = \(audience).storage_policy
-        """
-    }
-
-    /// The values of an audience, in the order of `ofLane`.
-    static func laneValues(_ audience: Audience) -> PostgresQuery {
-        """
-        \(audience.bundleID.rawValue)::text, \(audience.environment.rawValue)::environment,
-            \(text(audience.variant)), \(audience.storagePolicy.rawValue)::storage_policy,
-            \(audience.priority?.rawValue)::smallint, \(audience.delivery.rawValue)::audience_delivery
+        \(row).bundle_id || '' = \(other).bundle_id and \(row).environment = \(other).environment
+            and \(row).variant = \(other).variant and \(row).storage_policy = \(other).storage_policy
         """
     }
 
     /// The values of an audience, in the order of `all`.
     static func values(_ audience: Audience) -> PostgresQuery {
-        "\(laneValues(audience)), \(audience.content)::text"
+        """
+        \(audience.bundleID.rawValue)::text, \(audience.environment.rawValue)::environment,
+            \(text(audience.variant)), \(audience.storagePolicy.rawValue)::storage_policy,
+            \(audience.priority?.rawValue)::smallint, \(audience.delivery.rawValue)::audience_delivery,
+            \(audience.content)::text
+        """
     }
 
     /// A variant as its column has it. If there is no variant, the column has `''` instead of null, so that it can be
@@ -140,16 +102,10 @@ enum AudienceColumns {
 
     /// Reads the audience of a row with the columns `all`, under names that begin with `prefix`.
     static func audience(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
-        var audience = try audienceOfLane(row, as: prefix)
-        audience.content = try row.decode(prefix + "content")
-        return audience
-    }
-
-    /// Reads the audience of a lane (`ofLane`), without the attributes that lanes do not have.
-    static func audienceOfLane(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
         Audience(
             id: try id(row, as: prefix), storagePolicy: try row.word(prefix + "storage_policy"),
-            delivery: try row.word(prefix + "delivery"), priority: try row.optionalPriority(prefix + "priority"))
+            delivery: try row.word(prefix + "delivery"), priority: try row.optionalPriority(prefix + "priority"),
+            content: try row.decode(prefix + "content"))
     }
 
     /// Reads the ID of the audience that a row belongs to, from the columns of `id`.

@@ -30,20 +30,18 @@ extension EventStore {
                 try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
                 continue
             }
-            let columns: PostgresQuery = "(position, \(AudienceColumns.all))"
-            let values: PostgresQuery = "(\(position), \(AudienceColumns.values(audience)))"
-            try await connection.query(
-                """
-                update audiences set \(columns) = \(values)
-                where lane = \(lane) and \(columns) is distinct from \(values)
-                """)
+            var lost: String?
+            if before != audience {
+                try await LaneRows.change("\([lane])", at: now, on: connection) { lane in
+                    lost = lane.channel?.channelID
+                    lane.change(audience, at: now)
+                }
+            }
+            try await write(audience, of: key, at: position, to: lane, on: connection)
             guard before != audience else { continue }
-            if audience.delivery == .channel, before.storagePolicy != audience.storagePolicy,
-                let lost = try await channelID(of: lane, on: connection)
-            {
+            if audience.delivery == .channel, before.storagePolicy != audience.storagePolicy, let lost {
                 warnings.append(audience.warning(lost: lost))
             }
-            try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
             // A change of priority needs no other channel.
             guard audience.delivery == .channel,
                 (before.storagePolicy, before.delivery) != (audience.storagePolicy, audience.delivery)
@@ -63,23 +61,16 @@ extension EventStore {
     /// - Parameter lanes: those of the audiences that the event had before.
     private static func takeOverTokens(of key: String, from lanes: [Int]) -> PostgresQuery {
         """
-        update lanes l set tokens_timestamp = greatest(l.tokens_timestamp, o.last_timestamp),
+        update audiences l set tokens_last_timestamp = greatest(l.tokens_last_timestamp, o.last_timestamp),
             newest_broadcast = coalesce(l.newest_broadcast, (
-                select b.id from lanes n join broadcasts b on b.id = n.newest_broadcast
-                where n.id = any(\(lanes)) and \(AudienceColumns.isOfSameApp("n", "l"))
+                select b.id from audiences n join broadcasts b on b.id = n.newest_broadcast
+                where n.lane = any(\(lanes)) and \(AudienceColumns.isOfSameApp("n", "l"))
                 order by b.accepted_at desc, b.id desc limit 1))
-        from (select bundle_id, environment, max(greatest(last_timestamp, tokens_timestamp)) as last_timestamp
-            from lanes where id = any(\(lanes)) group by bundle_id, environment) o
-        where l.id = any(array(select lane from crowds where event_key = \(key)))
+        from (select bundle_id, environment, max(greatest(last_timestamp, tokens_last_timestamp)) as last_timestamp
+            from audiences where lane = any(\(lanes)) group by bundle_id, environment) o
+        where l.lane = any(array(select lane from crowds where event_key = \(key)))
             and \(AudienceColumns.isOfSameApp("l", "o"))
         """
-    }
-
-    /// Apple's ID of the channel that a lane sends to.
-    private static func channelID(of lane: Int, on connection: PostgresConnection) async throws -> String? {
-        try await connection.query(
-            "select channel_id from channels where id = (select channel from lanes where id = \(lane))"
-        ).first?.decode(String?.self, "channel_id")
     }
 
     /// The audit log's reasons for audiences that get another channel, by app.
@@ -100,7 +91,7 @@ extension EventStore {
             LaneRows.lock(
                 """
                 array(select lane from audiences where event_key = \(key)
-                    union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key))
+                    union select l.lane from channels c join audiences l on l.channel = c.id where c.event_key = \(key))
                 """))
     }
 
@@ -114,50 +105,50 @@ extension EventStore {
         let old: PostgresQuery =
             audience.delivery == .channel
             ? """
-            select l.id, l.closed_at from (select * from channels where event_key = \(key) offset 0) c
-            join lanes l on l.channel = c.id
+            select l.lane, l.closed_at from (select * from channels where event_key = \(key) offset 0) c
+            join audiences l on l.channel = c.id
             where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
                 and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
-            order by l.id desc limit 1
+            order by l.lane desc limit 1
             """
             : """
-            select l.id, l.closed_at from (select id from broadcasts where event_key = \(key) offset 0) b
+            select l.lane, l.closed_at from (select id from broadcasts where event_key = \(key) offset 0) b
             cross join lateral (
                 select lane from deliveries where broadcast_id = b.id and tokens is not null offset 0) d
-            cross join lateral (select * from lanes where id = d.lane and closed_at is not null offset 0) l
-            where l.channel is null and \(AudienceColumns.isSame("l", audience.id))
-            order by l.id desc limit 1
+            cross join lateral (select * from audiences where lane = d.lane and closed_at is not null offset 0) l
+            where l.event_key is null and l.channel is null and \(AudienceColumns.isSame("l", audience.id))
+            order by l.lane desc limit 1
             """
         if !isNew, let old = try await connection.query(old).first {
-            let lane: Int = try old.decode("id")
-            if let closedAt: Date = try old.decode(Date?.self, "closed_at") {
-                try await LaneRows.change("\([lane])", at: now, on: connection) { $0.reopen(closedAt: closedAt) }
+            let (lane, closedAt) = (try old.decode(Int.self, "lane"), try old.decode(Date?.self, "closed_at"))
+            try await LaneRows.change("\([lane])", at: now, on: connection) { lane in
+                if let closedAt { lane.reopen(closedAt: closedAt) }
+                lane.change(audience, at: now)
             }
-            try await connection.query(insert(audience, to: key, at: position, lane: "\(lane)::bigint"))
-            try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
+            try await write(audience, of: key, at: position, to: lane, on: connection)
         } else {
             try await connection.query(
                 """
-                with made as (
-                    insert into lanes (\(AudienceColumns.ofLane)) values (\(AudienceColumns.laneValues(audience)))
-                    returning id
-                )
-                \(insert(audience, to: key, at: position, lane: "(select id from made)"))
+                insert into audiences (event_key, position, \(AudienceColumns.all))
+                values (\(key), \(position), \(AudienceColumns.values(audience)))
                 """)
             if !isNew, audience.delivery == .channel { try await connect(audience, of: key, now: now, on: connection) }
         }
     }
 
-    private static func insert(
-        _ audience: Audience, to key: String, at position: Int, lane: PostgresQuery
-    ) -> PostgresQuery {
-        """
-        insert into audiences (event_key, position, lane, \(AudienceColumns.all))
-        values (\(key), \(position), \(lane), \(AudienceColumns.values(audience)))
-        """
+    /// Writes an audience's declaration to its row, after its lane was changed (`Lane.change`).
+    private static func write(
+        _ audience: Audience, of key: String, at position: Int, to lane: Int, on connection: PostgresConnection
+    ) async throws {
+        let columns: PostgresQuery = "(event_key, position, \(AudienceColumns.all))"
+        let values: PostgresQuery = "(\(key)::text, \(position)::integer, \(AudienceColumns.values(audience)))"
+        try await connection.query(
+            """
+            update audiences set \(columns) = \(values) where lane = \(lane) and \(columns) is distinct from \(values)
+            """)
     }
 
-    /// Removes audiences: nothing more is sent to them, and `ChannelStore.align` retires their channels.
+    /// Removes audiences from their event: nothing more is sent to them, and `ChannelStore.align` retires their channels.
     ///
     /// - Parameter apps: the apps that have no audience left.
     /// - Returns: warnings about removed audiences that got no end.
@@ -166,7 +157,7 @@ extension EventStore {
     ) async throws -> [String] {
         guard !lanes.isEmpty else { return [] }
         let warnings = try await warnings(removing: lanes, apps: apps, on: connection)
-        try await connection.query("delete from audiences where lane = any(\(lanes))")
+        try await connection.query("update audiences set event_key = null where lane = any(\(lanes))")
         try await close(lanes, now: now, on: connection)
         return warnings
     }
@@ -181,9 +172,8 @@ extension EventStore {
             select u.bundle_id, u.environment, u.variant, c.channel_id, exists (
                 select from crowds k
                 where k.event_key = u.event_key and \(AudienceColumns.isOfSameApp("k", "u"))) as has_tokens
-            from audiences u join lanes l on l.id = u.lane
-            left join channels c on c.id = l.channel and \(AudienceColumns.wantsChannel("u"))
-            where u.lane = any(\(lanes)) and l.fenced_at is null order by u.position
+            from audiences u left join channels c on c.id = u.channel and \(AudienceColumns.wantsChannel("u"))
+            where u.lane = any(\(lanes)) and u.fenced_at is null order by u.position
             """)
         var counted: Set<AppEnvironment> = []
         return try rows.compactMap { row in
@@ -206,7 +196,7 @@ extension EventStore {
             where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
                 and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
             """)
-        if let channel = try rows.first.map(ChannelStore.channel) {
+        if let channel = try rows.first?.read(Channel.self) {
             try await ChannelStore.connectLanes(to: channel, now: now, on: connection)
         }
     }

@@ -17,15 +17,9 @@ extension EventStore {
     ) async throws {
         let now = now.inMicroseconds
         try await database.transaction { connection in
-            let events = try await connection.query(
-                """
-                select ended_at is not null or cancelled_at is not null as is_over, version from events
-                where key = \(key.rawValue) for no key update
-                """)
-            try await EventReach.require(reach, event: key, on: connection)
-            guard let event = events.first else { throw Problem.noEvent(key) }
-            try condition.check(try event.decode("version"))
-            guard try !event.decode(Bool.self, "is_over") else {
+            let event = try await Self.lock(key, within: reach, on: connection)
+            try condition.check(event.version)
+            guard !event.isOver else {
                 if sendsEnd { try await Self.requireEnds(of: key, on: connection) }
                 return
             }
@@ -58,14 +52,30 @@ extension EventStore {
         }
     }
 
+    /// Locks the row of an event.
+    ///
+    /// - Throws: `event-not-found`, also for an event out of reach.
+    static func lock(
+        _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
+    ) async throws -> (isOver: Bool, version: Int) {
+        let rows = try await connection.query(
+            """
+            select ended_at is not null or cancelled_at is not null as is_over, version from events
+            where key = \(key.rawValue) for no key update
+            """)
+        try await EventReach.require(reach, event: key, on: connection)
+        guard let row = rows.first else { throw Problem.noEvent(key) }
+        return (try row.decode("is_over"), try row.decode("version"))
+    }
+
     /// Checks an event that is already over, whose lanes accept no `end`.
     ///
     /// - Throws: `event-ended` if activities that got no end can be reached.
     private static func requireEnds(of key: EventKey, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
-            select from audiences a cross join lateral (select * from lanes where id = a.lane offset 0) l
-            where a.event_key = \(key.rawValue) and (l.channel is not null or \(CrowdRows.hasTokens("a.lane")))
+            select from audiences a
+            where a.event_key = \(key.rawValue) and (a.channel is not null or \(CrowdRows.hasTokens("a.lane")))
                 and not exists (
                     select from broadcasts b
                     cross join lateral (select lane, state from deliveries where broadcast_id = b.id offset 0) d

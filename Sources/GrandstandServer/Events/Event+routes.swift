@@ -1,5 +1,6 @@
+internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
+package import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
@@ -10,14 +11,14 @@ extension API {
         let events = stores.events
         return [
             Route(.putEvent) { request, context in
-                let key = try context.eventKeyToWrite()
+                let key = try context.eventKey(orThrow: .invalidRequest)
                 let condition = try request.writeCondition()
                 let (event, created) = try await putEvent(
                     key, try await request.json(), if: condition, context.caller)
                 return .json(event, status: created ? .created : .ok)
             },
             Route(.patchEvent) { request, context in
-                let key = try context.eventKeyToWrite()
+                let key = try context.eventKey(orThrow: .invalidRequest)
                 let condition = try request.writeCondition()
                 let patch = try await request.json(as: ["application/merge-patch+json", "application/json"])
                 return .json(try await patchEvent(key, patch, if: condition, context.caller))
@@ -45,11 +46,10 @@ extension API {
             Route(.reopenEvent) { request, context in
                 let key = try context.eventKey()
                 let order = try Contract.ReopenOrder.read(try await request.json(orIfEmpty: "{}"))
-                let audiences = try [AudienceSelector](order.audiences)
                 let caller = try context.caller
                 return .json(
                     try await events.reopen(
-                        key, audiences: audiences, within: caller.reach, by: caller.actor, now: now()))
+                        key, audiences: order.audiences, within: caller.reach, by: caller.actor, now: now()))
             },
         ]
     }
@@ -97,33 +97,137 @@ extension API {
                 "An object was expected, not \(patch.kindName).")
         }
         for _ in 0..<Self.patchTries {
+            // The caller's access is checked before `If-Match`, so that the answer does not reveal which events other
+            // callers have.
+            let present = try await stores.events.declared(key, within: caller.reach, now: now())
+            try condition.check(present.version)
+            // Members with the value `null` stay in the result, so that `putEvent` also refuses an unknown member whose
+            // value is `null`.
+            let declared = try JSONValue(parsing: JSONDraft(event: present.value).text)
+            let merged = try JSONValue(parsing: MergePatch.apply(patch, to: declared, keepsNulls: true))
             do {
-                return try await apply(patch, to: key, if: condition, caller)
+                return try await putEvent(key, merged, if: .versions([present.version]), caller).event
             } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
                 // Another writer changed the event after it was read: try again.
             }
         }
         throw Problem(.storeUnavailable, "Others change this event all the time. Try again.", retryAfter: 1)
     }
+}
 
-    private func apply(
-        _ patch: JSONValue, to key: EventKey, if condition: WriteCondition, _ caller: APIKey
-    ) async throws -> Versioned<Contract.Event> {
-        // The caller's access is checked before `If-Match`, so that the answer does not reveal which events other
-        // callers have.
-        let present = try await stores.events.declared(key, within: caller.reach, now: now())
-        try condition.check(present.version)
-        // Members with the value `null` stay in the result, so that `putEvent` also refuses an unknown member whose value is
-        // `null`.
-        let declared = try JSONValue(parsing: EventDocument(of: present.value).text)
-        let merged = MergePatch.apply(patch, to: declared, keepsNulls: true)
-        return try await putEvent(
-            key, try JSONValue(parsing: merged), if: .versions([present.version]), caller
-        ).event
+/// Documents of events in the format that `PUT /v1/events/{key}` takes and `GET` returns. So a calendar entry may declare
+/// everything that the API allows.
+extension JSONDraft {
+    /// The declaration. A document of this declaration is read as the same declaration again.
+    package init(declaring specification: EventSpecification) {
+        var draft = specification.draft
+        draft.audiences = specification.audiences.map(Contract.Audience.init)
+        draft.metadata = draft.metadata ?? RawJSON(unchecked: "{}".utf8)
+        self.init(written: draft)
+        self["start"] = specification.start.map { JSONWriter.text($0) }
+    }
+
+    /// The declaration of an event.
+    init(event: Contract.Event) { self.init(written: event) }
+
+    private init(written event: some Encodable) {
+        self = (try? JSONValue(parsing: JSONWriter.text(event))).map { JSONDraft(event: $0) } ?? JSONDraft()
+    }
+
+    /// Reads the document as a declaration of the event `key`.
+    ///
+    /// - Throws: `invalid-request`, `unknown-field`, with pointers into the document.
+    package func declaration(of key: EventKey) throws(Problem) -> EventSpecification {
+        try EventSpecification(key: key, body: try JSONValue(parsing: text))
     }
 }
 
-extension JSONValue {
-    /// The members of an object in their order; empty for any other value.
-    var members: [(name: String, value: JSONValue)] { if case .object(let members) = kind { members } else { [] } }
+extension EventSpecification {
+    /// Reads the body of `PUT /v1/events/{key}`.
+    init(key: EventKey, body: JSONValue) throws(Problem) {
+        self = try Contract.EventDraft.read(body) { draft, faults throws(Problem) in
+            try EventSpecification(key: key, draft, &faults)
+        }
+        try start?.requireFit(with: draft.defaults ?? .init())
+    }
+
+    private init(key: EventKey, _ draft: Contract.EventDraft, _ faults: inout RequestFaults) throws(Problem) {
+        if let startsAt = draft.startsAt, let endsAt = draft.endsAt, endsAt <= startsAt {
+            faults.add(
+                "/endsAt",
+                "endsAt is not after startsAt, \(RFC3339.text(startsAt)). Leave it out if nobody knows the end.")
+        }
+        let audiences = try Self.audiences(draft.audiences, &faults)
+        let start = draft.start.map {
+            Contract.Start($0, startsAt: draft.startsAt, audiences: audiences, &faults)
+        }
+        self.init(key: key, draft, audiences: audiences, start: start)
+    }
+
+    private static func audiences(
+        _ drafts: [Contract.Audience], _ faults: inout RequestFaults
+    ) throws(Problem) -> [Audience] {
+        var audiences: [Audience] = []
+        var seen: Set<Audience.ID> = []
+        for (index, draft) in drafts.enumerated() {
+            let audience = try Audience(draft)
+            let id = audience.id
+            if id.variant != nil, audience.delivery == .tokens {
+                faults.add(
+                    "/audiences/\(index)/variant",
+                    "An audience that is reached by tokens has no variants, because a variant needs a channel of "
+                        + "its own. Leave variant out."
+                )
+            }
+            if seen.insert(id).inserted {
+                audiences.append(audience)
+            } else {
+                faults.add(
+                    "/audiences/\(index)/\(id.variant == nil ? "environment" : "variant")",
+                    "\(id.bundleID) in \(id.environment.rawValue)\(id.variant.map { " in variant \($0)" } ?? "") is "
+                        + "listed twice; an event has one channel for each app, environment and variant, with one "
+                        + "policy.")
+            }
+        }
+        return audiences
+    }
+}
+
+extension Audience {
+    fileprivate init(_ draft: Contract.Audience) throws(Problem) {
+        self.init(
+            id: ID(
+                bundleID: try BundleID(allowed: draft.bundleId), environment: try APNsEnvironment(draft.environment),
+                variant: try draft.variant.map { text throws(Problem) in try Variant(allowed: text) }),
+            storagePolicy: try StoragePolicy(draft.storagePolicy),
+            delivery: draft.delivery ?? .channel,
+            priority: try APNsPriority(draft.priority), content: draft.content)
+    }
+}
+
+extension Contract.Audience {
+    fileprivate init(_ audience: Audience) {
+        self.init(
+            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+            variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
+            delivery: audience.delivery, priority: audience.priority?.rawValue, content: audience.content)
+    }
+}
+
+extension Contract.Event {
+    /// The key as rules need it.
+    var eventKey: EventKey {
+        guard let key = EventKey(rawValue: key) else { preconditionFailure("\(key) is not the key of an event") }
+        return key
+    }
+
+    /// When channels are created; `nil`: at once.
+    var opensAt: Date? {
+        EventSpecification.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+    }
+
+    /// The apps of the audiences.
+    var apps: Set<BundleID> { Set(audiences.compactMap { BundleID(rawValue: $0.bundleId) }) }
+
+    var isOver: Bool { state.isOver }
 }

@@ -4,18 +4,16 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// An event's topics (column `events.topics`) and the start that the event declares (table `event_starts`).
+/// The start that an event declares (table `event_starts`).
 extension EventStore {
-    /// Writes the event's topics and start as the specification has them. If the start has an open run (a row of
+    /// Writes the event's start as the specification has it. If the start has an open run (a row of
     /// `start_runs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
     /// wait for the run's lock.
     static func writeStart(
         _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
         let key = specification.key.rawValue
-        let topics = specification.topics.map(\.rawValue)
         try await connection.pipeline([
-            "update events set topics = \(topics) where key = \(key) and topics <> \(topics)",
             specification.start.map { declare($0, specification, by: actor) }
                 ?? "delete from event_starts where event_key = \(key)",
             StartStore.makeDue(specification.key, now: now),
@@ -28,40 +26,20 @@ extension EventStore {
     private static func declare(
         _ start: Contract.Start, _ specification: EventSpecification, by actor: AuditActor
     ) -> PostgresQuery {
-        let opensAt = StartWindow(start, startsAt: specification.startsAt, endsAt: specification.endsAt)?.from
+        let opensAt = start.at ?? specification.startsAt
         let audiences = start.audiences.map { PostgresJSON(bytes: JSONWriter.text($0)) }
-        let alerts = start.alertsByLocale.map { PostgresJSON(bytes: JSONWriter.text($0)) }
         return """
-            insert into event_starts as s (event_key, \(names()), opens_at, declared_by)
-            values (\(specification.key.rawValue), \(start.at), \(start.until), \(start.attributesType),
-                \(PostgresJSON(bytes: Array(start.attributes.bytes))),
-                \(start.contentState.map { PostgresJSON(bytes: Array($0.bytes)) }),
-                \(PostgresJSON(bytes: Array(start.alert.bytes))), \(alerts), \(start.staleDate?.epoch),
-                \(start.expiresIn), \(audiences), \(start.restart), \(opensAt), \(actor.text))
-            on conflict (event_key) do update set (\(names())) = (\(names(of: "excluded"))),
-                declared_by = case when row(\(names(of: "s")))::text <> row(\(names(of: "excluded")))::text
+            insert into event_starts as s (
+                event_key, declaration, at, attributes_type, audiences, restarts, opens_at, declared_by)
+            values (\(specification.key.rawValue), \(PostgresJSON(bytes: JSONWriter.text(start))), \(start.at),
+                \(start.attributesType), \(audiences), \(start.restart), \(opensAt), \(actor.text))
+            on conflict (event_key) do update set declaration = excluded.declaration, at = excluded.at,
+                attributes_type = excluded.attributes_type, audiences = excluded.audiences,
+                restarts = excluded.restarts, declared_by = case when s.declaration::text <> excluded.declaration::text
                     then excluded.declared_by else s.declared_by end,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
             """
     }
-
-    /// The columns of a row of `event_starts` that its organiser declares.
-    private static func names(of row: String? = nil) -> PostgresQuery {
-        .list(
-            [
-                "at", "until", "attributes_type", "attributes", "content_state", "alert", "alerts_by_locale",
-                "stale_date",
-                "expires_in", "audiences", "restarts",
-            ], of: row)
-    }
-
-    /// The columns that `startDeclaration` reads, of `event_starts s`.
-    static let startColumns: PostgresQuery = """
-        s.at as "start.at", s.until as "start.until", s.attributes_type as "start.attributesType",
-        s.attributes as "start.attributes", s.content_state as "start.contentState", s.alert as "start.alert",
-        s.alerts_by_locale as "start.alertsByLocale", to_timestamp(s.stale_date) as "start.staleDate",
-        s.expires_in as "start.expiresIn", s.audiences as "start.audiences", s.restarts as "start.restart"
-        """
 
     /// When an event `e` got its newest message, or was opened again; null: never.
     static let lastMessage: PostgresQuery = """
@@ -71,7 +49,7 @@ extension EventStore {
 
     /// The columns that `startWindow` reads, of `event_starts s` and `events e`.
     static let windowColumns: PostgresQuery =
-        "\(startColumns), s.asked_at, e.starts_at, e.ends_at, \(lastMessage) as last_message_at"
+        "s.declaration as start, s.asked_at, e.starts_at, e.ends_at, \(lastMessage) as last_message_at"
 
     /// Says who gets the card of an event that was moved or opened again; empty: nobody has got one yet.
     func outlook(of key: EventKey, now: Date) async throws -> [String] {
@@ -96,11 +74,9 @@ extension EventStore {
 }
 
 extension PostgresRow {
-    /// The declaration in a row with `EventStore.startColumns`.
-    func startDeclaration() throws -> Contract.Start { try read(Declared.self).start }
-
-    private struct Declared: Decodable {
-        let start: Contract.Start
+    /// The declaration in a row with `EventStore.windowColumns`.
+    func startDeclaration() throws -> Contract.Start {
+        try JSONValue(decoding: decode(PostgresJSON.self, "start").bytes).decode()
     }
 
     /// The window of the start in a row with `EventStore.windowColumns`.

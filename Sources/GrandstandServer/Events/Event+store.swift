@@ -4,8 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Stores events as their organisers declare them, with their audiences, in the tables `events`, `audiences` and
-/// `lanes`.
+/// Stores events as their organisers declare them, with their audiences, in the tables `events` and `audiences`.
 package struct EventStore: Sendable {
     let database: Database
 
@@ -95,7 +94,7 @@ package struct EventStore: Sendable {
         select e.key, e.name, e.kind, \(state(now: now)) as state, e.starts_at as "startsAt", e.ends_at as "endsAt",
             case when e.channels_open_before is null then e.channels_open_at end as "channelsOpenAt",
             e.channels_open_before as "channelsOpenBefore", '[]'::json as audiences,
-            coalesce(e.metadata, '{}') as metadata, e.topics, \(startColumns), e.defaults, e.created_at as "createdAt",
+            coalesce(e.metadata, '{}') as metadata, e.topics, s.declaration as start, e.defaults, e.created_at as "createdAt",
             e.updated_at as "updatedAt", e.content, e.reopened_at as "reopenedAt", null::text[] as warnings, e.version
         from events e left join lateral (select * from event_starts where event_key = e.key offset 0) s on true
         """
@@ -114,11 +113,13 @@ package struct EventStore: Sendable {
     func complete(_ rows: [PostgresRow], now: Date) async throws -> [Versioned<Contract.Event>] {
         guard !rows.isEmpty else { return [] }
         let keys: [String] = try rows.map { try $0.decode("key") }
-        let audienceRows = try await database.query(
+        let audiences = try await database.query(
             """
-            select u.event_key as audience_of, \(AudienceColumns.all(of: "u", as: "audience_")),
-                c.id is not null as has_channel, coalesce(\(ChannelStore.pending(lane: "u.lane")), false) as has_messages,
-                \(ChannelStore.columns)
+            select u.event_key, u.bundle_id as "bundleId", u.environment, nullif(u.variant, '') as variant,
+                u.storage_policy as "storagePolicy", u.delivery, u.priority, u.content, 'none' as "channel.state",
+                c.channel_id as "channel.channelId", c.reason as "channel.reason",
+                c.next_attempt_at as "channel.nextAttemptAt", c.state as channel_state,
+                coalesce(\(ChannelStore.pending(lane: "u.lane")), false) as has_messages
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
                 where \(AudienceColumns.serves("c", "u"))
@@ -126,28 +127,31 @@ package struct EventStore: Sendable {
             ) c on true
             where u.event_key = any(\(keys)) order by u.event_key, u.position
             """)
-        var audiences: [String: [(Audience, Channel?, hasMessages: Bool)]] = [:]
-        for row in audienceRows {
-            let audience = try AudienceColumns.audience(row, as: "audience_")
-            let channel = try row.decode(Bool.self, "has_channel") ? try ChannelStore.channel(row) : nil
-            audiences[try row.decode("audience_of"), default: []].append(
-                (audience, channel, try row.decode("has_messages")))
-        }
+        let ofEvents = try Dictionary(grouping: audiences) { try $0.decode(String.self, "event_key") }
         return try rows.map { row in
             var event: Contract.Event = try row.read()
-            let (opensAt, isOver) = (event.opensAt, event.isOver)
-            event.audiences = (audiences[event.key] ?? []).map { audience, channel, hasMessages in
-                // An event that is over gets a channel only for a message that waits.
-                if audience.delivery != .channel || channel == nil && isOver && !hasMessages {
-                    return Contract.EventAudience(audience, .init(state: .none))
-                }
-                // An open event gets another channel in place of a deleted one.
-                let isGone = channel?.state == .deleted && !isOver
-                return Contract.EventAudience(
-                    audience, .init(isGone ? nil : channel, channelsOpenAt: opensAt, now: now))
-            }
+            event.audiences = try (ofEvents[event.key] ?? []).map { try Self.audience($0, of: event, now: now) }
             return Versioned(value: event, version: try row.decode("version"))
         }
+    }
+
+    private static func audience(
+        _ row: PostgresRow, of event: Contract.Event, now: Date
+    ) throws -> Contract.EventAudience {
+        var audience: Contract.EventAudience = try row.read()
+        let state: Channel.State? = try row.optionalWord("channel_state")
+        // An event that is over gets a channel only for a message that waits.
+        let mayWait = try !event.isOver || row.decode("has_messages")
+        if audience.delivery != .channel || state == nil && !mayWait {
+            audience.channel = .init(state: .none)
+        } else if let state, state != .deleted || event.isOver {
+            audience.channel.state = state.shown
+        } else {
+            // An open event gets another channel in place of a deleted one.
+            let held = event.opensAt.flatMap { $0 > now ? $0 : nil }
+            audience.channel = .init(state: held == nil ? .pending : .waiting, nextAttemptAt: held)
+        }
+        return audience
     }
 }
 

@@ -17,27 +17,28 @@ extension EventStore {
         _ key: EventKey, audiences chosen: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Contract.ReopenedEvent {
         let now = now.inMicroseconds
-        let (opened, broadcasts) = try await database.transaction { connection -> (Opened, [UUID]) in
+        let (report, broadcasts) = try await database.transaction { connection -> (Report, [UUID]) in
             // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
             // after the event is open again. An alignment may also lock the event, so this transaction takes the
             // alignment's lock before the event's.
             try await connection.query(ChannelStore.lockAlignment)
-            let events = try await connection.query(
-                """
-                select ended_at is not null or cancelled_at is not null as is_over from events
-                where key = \(key.rawValue) for no key update
-                """)
-            guard let event = events.first else { throw Problem.noEvent(key) }
-            try await EventReach.require(reach, event: key, on: connection)
+            let isOver = try await Self.lock(key, within: reach, on: connection).isOver
             // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
             // accepts broadcasts, and an acceptance locks all lanes of the event.
-            try await connection.query(
-                LaneRows.lock(
-                    "(array(select lane from audiences where event_key = \(key.rawValue)))"))
-            let lanes = try await Self.lanes(of: key, chosen, on: connection)
-            let (ends, isChanged) = try await Self.takeBack(lanes.map(\.id), of: key, now: now, on: connection)
-            let isOver: Bool = try event.decode("is_over")
-            guard isChanged || isOver else { return (([], []), []) }
+            let (lanes, ends, isChanged) = try await LaneRows.changeAll(
+                "(array(select lane from audiences where event_key = \(key.rawValue)))",
+                undoing: "array(select id from broadcasts where event_key = \(key.rawValue) and event = 'end')",
+                at: now, on: connection
+            ) { all in
+                try chosen?.require(among: all.map(\.audience.id))
+                let loaded = all
+                let places = all.indices.filter { place in
+                    chosen?.contains { $0.matches(loaded[place].audience.id) } ?? true
+                }
+                let ends = Self.takeBack(&all, places, at: now)
+                return (places.map { all[$0] }, ends, all != loaded)
+            }
+            guard isOver || isChanged else { return (([], []), []) }
             if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
             try await connection.pipeline([
                 """
@@ -47,32 +48,32 @@ extension EventStore {
                 Self.keepChannels(of: "\(lanes.map(\.id))", now: now),
                 AuditRows(by: actor, at: now).insert(
                     .eventReopened, .init(eventKey: key), of: Set(lanes.map(\.audience.bundleID))),
-                WakeUps.wake([.channels]),
+                // The start resumes at its time (`StartWindow.from`). An installation that already got one gets no other.
+                """
+                update event_starts s set opens_at = least(s.asked_at, coalesce(s.at, e.starts_at)) from events e
+                where e.key = s.event_key and e.key = \(key.rawValue) and s.stopped_at is null
+                """,
+                StartStore.makeDue(key, now: now),
+                WakeUps.wake(Set(lanes.flatMap(\.topics)).union([.channels, .starts])),
             ])
             try await Self.withdraw(ends.cancelled, by: actor, now: now, on: connection)
-            try await Self.openStart(of: key, now: now, on: connection)
             let broadcasts =
                 try await ends.resent
                 + Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
             // Of an event that was not over, only the audiences that had an end were opened.
-            let audiences = isOver ? Set(lanes.map(\.audience)) : ends.opened
-            return (try await Self.opened(audiences, of: key, ends, on: connection), broadcasts)
+            let audiences = isOver ? Set(lanes.map(\.audience.id)) : ends.opened
+            return (try await Self.report(on: audiences, of: key, ends, on: connection), broadcasts)
         }
         guard let event = try await event(key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
         }
         return Contract.ReopenedEvent(
-            channels: opened.channels, broadcasts: broadcasts.map(\.words),
-            warnings: opened.warnings + (try await outlook(of: key, now: now)), event.value)
+            channels: report.channels, broadcasts: broadcasts.map(\.words),
+            warnings: report.warnings + (try await outlook(of: key, now: now)), event.value)
     }
 
     /// The opened audiences in the event's order, and warnings about what cannot be undone.
-    private typealias Opened = (channels: [Contract.ReopenedChannel], warnings: [String])
-
-    private struct AudienceLane {
-        let id: Int
-        let audience: Audience.ID
-    }
+    private typealias Report = (channels: [Contract.ReopenedChannel], warnings: [String])
 
     /// What was found when the ends were undone.
     private struct Ends {
@@ -85,56 +86,34 @@ extension EventStore {
         /// Broadcasts that an end had superseded and that are now sent after all, in order of acceptance.
         var resent: [UUID] = []
         /// The audiences whose newest content must be sent once more. The key is the broadcast that has this content.
-        var news: [UUID: Set<Audience.ID>] = [:]
+        var news: [UUID: [Audience.ID]] = [:]
     }
 
-    /// The lanes of all audiences that the event has now, or of those chosen.
-    ///
-    /// - Throws: `invalid-request` if a selector names no audience of the event.
-    private static func lanes(
-        of key: EventKey, _ chosen: [AudienceSelector]?, on connection: PostgresConnection
-    ) async throws -> [AudienceLane] {
-        let rows = try await connection.query(
-            """
-            select lane, bundle_id, environment, variant from audiences where event_key = \(key.rawValue)
-            """)
-        let lanes = try rows.map { AudienceLane(id: try $0.decode("lane"), audience: try AudienceColumns.id($0)) }
-        guard let chosen else { return lanes }
-        try chosen.require(among: Set(lanes.map(\.audience)))
-        return lanes.filter { lane in chosen.contains { $0.matches(lane.audience) } }
-    }
-
-    private static func takeBack(
-        _ ids: [Int], of key: EventKey, now: Date, on connection: PostgresConnection
-    ) async throws -> (ends: Ends, isChanged: Bool) {
-        let loaded = try await LaneRows.load(
-            "\(ids)",
-            undoing: "array(select id from broadcasts where event_key = \(key.rawValue) and event = 'end')",
-            on: connection)
-        var (lanes, ends) = (loaded, Ends())
-        for index in lanes.indices {
-            if (lanes[index].fencedAt ?? lanes[index].closedAt) != nil { ends.opened.insert(lanes[index].audience.id) }
+    private static func takeBack(_ lanes: inout [Lane], _ places: [Int], at now: Date) -> Ends {
+        var ends = Ends()
+        for index in places {
+            let (before, audience) = (lanes[index], lanes[index].audience.id)
+            if (before.fencedAt ?? before.closedAt) != nil { ends.opened.insert(audience) }
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
-            if mayHaveLeft { ends.mayHaveEnded.insert(lanes[index].audience.id) }
-            if needsNews, let newest = lanes[index].newest {
-                ends.news[newest, default: []].insert(lanes[index].audience.id)
-            }
-            for (message, before) in zip(lanes[index].messages, loaded[index].messages)
-            where message.state != before.state {
+            if mayHaveLeft { ends.mayHaveEnded.insert(audience) }
+            if needsNews, let newest = lanes[index].newest { ends.news[newest, default: []].append(audience) }
+            for (message, before) in zip(lanes[index].messages, before.messages) where message.state != before.state {
                 if message.isEnd, message.state == .cancelled { ends.cancelled.insert(message.broadcast) }
                 if before.state.isSettled, !message.state.isSettled, !ends.resent.contains(message.broadcast) {
                     ends.resent.append(message.broadcast)
                 }
             }
         }
-        guard lanes != loaded else { return (ends, false) }
-        // The audience's storage policy may have changed after a message was superseded. So the expiration of a message
-        // that is sent after all is computed again.
-        try await LaneRows.judgeExpirations(&lanes, on: connection)
-        try await connection.pipeline(
-            LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
-                + [WakeUps.wake(Set(lanes.flatMap(\.topics)))])
-        return (ends, true)
+        return ends
+    }
+
+    /// Makes retiring channels of these lanes active again.
+    ///
+    /// - Parameter lanes: an expression of `bigint[]`.
+    static func keepChannels(of lanes: PostgresQuery, now: Date) -> PostgresQuery {
+        ChannelStore.move(
+            "c.id = any(array(select channel from audiences where lane = any(\(lanes))))", from: [.retiring],
+            to: .active, also: ", attempts = 0, retire_at = null", at: now)
     }
 
     /// Withdraws ends that were sent to nobody, in the same way as other broadcasts are withdrawn.
@@ -155,29 +134,13 @@ extension EventStore {
         try await connection.pipeline(withdrawn.map { audit.withdrawal(of: $0, wasScheduled: false) })
     }
 
-    /// Resumes the start of the event's activities if the start's window (`StartWindow`) is not over. An installation
-    /// that already got a start gets no other.
-    private static func openStart(of key: EventKey, now: Date, on connection: PostgresConnection) async throws {
-        let rows = try await connection.query(
-            """
-            select \(windowColumns)
-            from event_starts s join events e on e.key = s.event_key
-            where s.event_key = \(key.rawValue) and s.stopped_at is null for no key update of s
-            """)
-        guard let window = try rows.first?.startWindow() else { return }
-        try await connection.pipeline([
-            "update event_starts set opens_at = \(window.from) where event_key = \(key.rawValue)",
-            StartStore.makeDue(key, now: now), WakeUps.wake([.starts]),
-        ])
-    }
-
     /// Sends the newest content from before the end once more. So APNs stores this content, not the end, for devices
     /// that are offline.
     ///
     /// - Returns: the IDs of the new broadcasts. Content that is refused now is not sent. For example, the event may
     ///   have activities with tokens by now, and the size limit for tokens is lower than for channels.
     private static func sendNews(
-        _ news: [UUID: Set<Audience.ID>], of key: EventKey, by actor: AuditActor, now: Date,
+        _ news: [UUID: [Audience.ID]], of key: EventKey, by actor: AuditActor, now: Date,
         on connection: PostgresConnection
     ) async throws -> [UUID] {
         guard !news.isEmpty else { return [] }
@@ -187,53 +150,48 @@ extension EventStore {
                 relevance_score, by_variant
             from broadcasts where id = any(\(Array(news.keys))) order by accepted_at, id
             """)
-        var served: Set<Audience.ID> = []
         let requests = try rows.map { row in
-            let audiences = (news[try row.decode("id")] ?? []).subtracting(served)
-            served.formUnion(audiences)
             var request = try row.content()
-            request.audiences = audiences.map(AudienceSelector.only)
+            request.audiences = news[try row.decode("id")]?.map(AudienceSelector.only)
             request.byVariant = request.byVariant.compactMapValues { own in
                 own.contentState.map { Contract.VariantContent(contentState: $0) }
             }
             return request
         }
-        let results = try await accept(
-            requests.filter { $0.audiences?.isEmpty == false }, for: key, by: actor, now: now, on: connection)
+        let results = try await accept(requests, for: key, by: actor, now: now, on: connection)
         return results.compactMap { try? $0.get().uuid }
     }
 
-    private static func opened(
-        _ audiences: Set<Audience.ID>, of key: EventKey, _ ends: Ends, on connection: PostgresConnection
-    ) async throws -> Opened {
+    private static func report(
+        on audiences: Set<Audience.ID>, of key: EventKey, _ ends: Ends, on connection: PostgresConnection
+    ) async throws -> Report {
         let rows = try await connection.query(
             """
-            select u.bundle_id, u.environment, u.variant, \(AudienceColumns.wantsChannel("u")) as wants_channel,
-                coalesce((select state = 'active' from channels where id = l.channel), false) as is_kept, (
+            select u.bundle_id, u.environment, u.variant, case when not \(AudienceColumns.wantsChannel("u")) then 'none'
+                    when (select state = 'active' from channels where id = u.channel) then 'kept' else 'new' end as fate, (
                     select k.channel_id from (select * from channels where event_key = u.event_key offset 0) k
                     where \(AudienceColumns.serves("k", "u")) and k.channel_id is not null
                     order by k.created_at desc limit 1) as latest, (
                     select ae.full_since is not null or \(ChannelStore.places) <= 0
                     from apps a join app_environments ae using (bundle_id)
                     where ae.bundle_id = u.bundle_id and ae.environment = u.environment) as is_full
-            from audiences u cross join lateral (select channel from lanes where id = u.lane offset 0) l
-            where u.event_key = \(key.rawValue) order by u.position
+            from audiences u where u.event_key = \(key.rawValue) order by u.position
             """)
-        var opened: Opened = ([], [])
+        var report: Report = ([], [])
         for row in rows {
             let audience = try AudienceColumns.id(row)
             guard audiences.contains(audience) else { continue }
-            let wantsChannel: Bool = try row.decode("wants_channel")
-            let isNew = try wantsChannel && !row.decode(Bool.self, "is_kept")
-            opened.channels.append(
+            let fate: Contract.ChannelFate = try row.word("fate")
+            report.channels.append(
                 Contract.ReopenedChannel(
                     bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-                    variant: audience.variant?.rawValue, channel: !wantsChannel ? .none : isNew ? .new : .kept))
-            opened.warnings += warnings(
-                audience.words, lost: isNew ? try row.decode("latest") : nil,
-                lacksPlace: try isNew && row.decode("is_full"), mayHaveEnded: ends.mayHaveEnded.contains(audience))
+                    variant: audience.variant?.rawValue, channel: fate))
+            report.warnings += warnings(
+                audience.words, lost: fate == .new ? try row.decode("latest") : nil,
+                lacksPlace: try fate == .new && row.decode("is_full"),
+                mayHaveEnded: ends.mayHaveEnded.contains(audience))
         }
-        return opened
+        return report
     }
 
     /// - Parameters:

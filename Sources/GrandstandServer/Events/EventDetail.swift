@@ -159,21 +159,15 @@ extension Contract.EventAudience {
     var words: String { Wording.list(bundleId, environment.rawValue, variant) }
 
     /// Whether updates go to tokens only.
-    var isByToken: Bool {
-        switch delivery {
-        case .tokens: true
-        case .channel, .unknown: false
-        }
-    }
+    var isByToken: Bool { delivery == .tokens }
 }
 
 /// The content that a lock screen shows now in one app and variant: the newest content that Apple accepted.
-struct ScoreCard: Sendable, Equatable {
+struct ScoreCard: Sendable {
     /// The app and the variant: `com.example.Stadium, de`.
     let whose: String
-    /// The content in the compact form of the app's template; `nil`: the app has no template.
-    let scoreCompact: String?
-    let scoreExpanded: String?
+    /// The content in the forms of the app's template; `nil`: the app has no template.
+    let score: Contract.RenderedPreview?
     /// The content as JSON, if no template shows it.
     let scoreJSON: String?
     /// When the server accepted the message.
@@ -189,38 +183,30 @@ struct ScoreCard: Sendable, Equatable {
     ///   - previews: the templates of the apps that have some.
     static func cards(
         _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], _ previews: [BundleID: ContentPreview]
-    )
-        -> [ScoreCard]
-    {
+    ) -> [ScoreCard] {
         var seen: Set<String> = []
-        var cards: [ScoreCard] = []
-        for audience in event.audiences where cards.count < limit {
-            let whose = Wording.list(audience.bundleId, audience.variant)
-            guard seen.insert(whose).inserted else { continue }
-            cards.append(
-                ScoreCard(whose, audience, broadcasts, BundleID(rawValue: audience.bundleId).flatMap { previews[$0] }))
+        let first = event.audiences.filter { seen.insert(Wording.list($0.bundleId, $0.variant)).inserted }
+        return first.prefix(limit).map { audience in
+            ScoreCard(audience, broadcasts, BundleID(rawValue: audience.bundleId).flatMap { previews[$0] })
         }
-        return cards
     }
 
     private init(
-        _ whose: String, _ audience: Contract.EventAudience, _ broadcasts: [Contract.Broadcast],
-        _ preview: ContentPreview?
+        _ audience: Contract.EventAudience, _ broadcasts: [Contract.Broadcast], _ preview: ContentPreview?
     ) {
-        self.whose = whose
-        let shown = broadcasts.first { $0.content(for: audience) != nil && $0.isAccepted(by: audience) }
-        let content = shown?.content(for: audience)
-        let text = preview?.shown(content)
-        scoreCompact = text?.compact
-        scoreExpanded = text?.expanded
-        scoreJSON = text == nil ? content.map { ReadableJSON.text($0) } : nil
-        shownSince = shown.map { Moment($0.acceptedAt, exact: true) }
-        let coming = broadcasts.prefix { $0.id != shown?.id }.contains { $0.isOnItsWay(to: audience) }
-        if coming {
-            scoreNote = "Something newer is on its way."
-        } else {
-            scoreNote = content == nil ? "Apple has taken no content for it yet." : nil
+        whose = Wording.list(audience.bundleId, audience.variant)
+        let shown = broadcasts.first { broadcast in
+            broadcast.content(for: audience) != nil && broadcast.states(of: audience).contains(.accepted)
         }
+        let content = shown?.content(for: audience)
+        score = preview?.shown(content)
+        scoreJSON = score == nil ? content.map { ReadableJSON.text($0) } : nil
+        shownSince = shown.map { Moment($0.acceptedAt, exact: true) }
+        let isComing = broadcasts.prefix { $0.id != shown?.id }.contains { broadcast in
+            broadcast.states(of: audience).contains { !$0.isSettled }
+        }
+        let nothing = content == nil ? "Apple has taken no content for it yet." : nil
+        scoreNote = isComing ? "Something newer is on its way." : nothing
     }
 }
 
@@ -231,12 +217,10 @@ extension Contract.Broadcast {
         return (own ?? message?.contentState).map { Array($0.bytes) }
     }
 
-    fileprivate func isAccepted(by audience: Contract.EventAudience) -> Bool {
-        deliveries.contains { $0.isFor(audience) && $0.state == .accepted }
-    }
-
-    fileprivate func isOnItsWay(to audience: Contract.EventAudience) -> Bool {
-        deliveries.contains { $0.isFor(audience) && !$0.state.isSettled }
+    /// The states of the deliveries to the audience's app and variant, in both environments, because one card shows
+    /// both.
+    fileprivate func states(of audience: Contract.EventAudience) -> [Contract.DeliveryState] {
+        deliveries.filter { $0.bundleId == audience.bundleId && $0.variant == audience.variant }.map(\.state)
     }
 
     /// Whether nothing of the broadcast has been sent yet, so that it can be withdrawn.
@@ -244,12 +228,5 @@ extension Contract.Broadcast {
         state == .scheduled
             || state == .queued
                 && deliveries.allSatisfy { $0.timestamp == nil && [.waiting, .queued].contains($0.state) }
-    }
-}
-
-extension Contract.Delivery {
-    /// Ignores the environment, because one card shows an app and variant for both environments.
-    fileprivate func isFor(_ audience: Contract.EventAudience) -> Bool {
-        bundleId == audience.bundleId && variant == audience.variant
     }
 }

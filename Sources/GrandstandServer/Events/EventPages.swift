@@ -49,7 +49,9 @@ extension API {
         var contents = EventDetail.Contents(
             event: event, version: versioned.version, page: page, newest: newest.items)
         if visit.isAtStart {
-            contents.scheduled = try await stores.outbox.scheduled(of: key, within: visit.reach, first).items
+            contents.scheduled = try await stores.outbox.broadcasts(
+                of: key, within: visit.reach, first, isScheduled: true
+            ).items
         }
         if event.start != nil {
             contents.starts = try await stores.starts.report(of: key, within: visit.reach, .asItIs, now: visit.now)
@@ -88,18 +90,13 @@ extension API {
 
 /// The list of events: those that are live, then those to come, then those that are over.
 struct EventList: ConsolePage {
-    struct Part: Sendable {
-        let partHeading: String
-        let rows: [EventRow]
-    }
-
     var template: String { "events" }
     let title = "Events"
     var refresh: Int? { 5 }
     /// What was typed to find an event.
     let part: String
     let states: [Choice]
-    let parts: [Part]
+    let parts: [(partHeading: String, rows: [EventRow])]
     let pager: Pager
 
     /// - Parameter next: the cursor of the next page.
@@ -116,7 +113,7 @@ struct EventList: ConsolePage {
         }
         parts = ["Live", "Next", "Over"].compactMap { heading in
             let rows = rows.filter { $0.part == heading }
-            return rows.isEmpty ? nil : Part(partHeading: heading, rows: rows)
+            return rows.isEmpty ? nil : (heading, rows)
         }
         pager = Pager(visit, query: kept + [("state", filter.state?.rawValue)], nextCursor: next)
     }
@@ -124,10 +121,8 @@ struct EventList: ConsolePage {
 
 /// An event in one line: on the list of events, and on the overview.
 struct EventRow: Sendable {
+    let event: Contract.Event
     let eventHref: String
-    let eventKey: String
-    let eventName: String
-    let eventState: String
     /// The part of the list that it is in.
     let part: String
     /// The day of its start, or, if it began without a planned start, of its declaration; `nil`: it has no day yet.
@@ -143,10 +138,8 @@ struct EventRow: Sendable {
     let remark: String
 
     init(_ event: Contract.Event, _ score: ContentLine?, after previous: EventRow? = nil) {
+        self.event = event
         eventHref = ConsolePath.event(event.eventKey)
-        eventKey = event.key
-        eventName = event.name
-        eventState = event.state.rawValue
         part = event.state == .live ? "Live" : event.state == .scheduled ? "Next" : "Over"
         starts = event.startsAt.map { Moment($0) }
         day = starts ?? (event.state == .scheduled ? nil : Moment(event.createdAt))
@@ -250,6 +243,6 @@ extension Resource {
         return try JSONValue(
             decoding: Array(
                 #"{"kind":"match","defaults":{"staleAfter":300,"expiresIn":1800},"audiences":"#.utf8)
-                + JSONText.quoted(audience ?? "").utf8 + Array("}".utf8))
+                + (audience ?? "").quotedJSON.utf8 + Array("}".utf8))
     }
 }

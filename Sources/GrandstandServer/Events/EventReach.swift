@@ -45,14 +45,9 @@ enum EventReach {
 
     /// Refuses an event that is out of reach, by what this transaction sees.
     ///
-    /// - Throws: `event-not-found`, or `forbidden` if the caller declares the event. An event that does not exist is
-    ///   not refused.
-    static func require(
-        _ reach: AppReach, event key: EventKey, declaring: Bool = false, on connection: some PostgresQuerying
-    ) async throws {
-        guard try await reaches(reach, event: key, on: connection) else {
-            throw declaring ? Problem.takenEvent(key) : Problem.noEvent(key)
-        }
+    /// - Throws: `event-not-found`. An event that does not exist is not refused.
+    static func require(_ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying) async throws {
+        guard try await reaches(reach, event: key, on: connection) else { throw Problem.noEvent(key) }
     }
 
     /// Refuses the key of a new event if other API keys are bound to a prefix of it.
@@ -91,7 +86,7 @@ enum EventReach {
             (case when \(alias).event_key is not null then \(covers(reach, event: "\(alias).event_key"))
                     and (not exists (select from deliveries rd where rd.broadcast_id = \(alias).id)
                         or exists (
-                            select from deliveries rd join lanes l on l.id = rd.lane
+                            select from deliveries rd join audiences l on l.lane = rd.lane
                             where rd.broadcast_id = \(alias).id and \(covers(reach, lane: "l"))))
                 else \(isOfWholeApps) and exists (
                     select from channels rc where rc.id = \(alias).channel and \(covers(reach, lane: "rc")))

@@ -6,19 +6,14 @@ internal import JSON
 
 /// One message of an event in the timeline: one line, and the details that open below it.
 struct TimelineEntry: Sendable {
-    let id: String
+    let broadcast: Contract.Broadcast
     let acceptedAt: Moment
-    /// `update` or `end`.
-    let message: String
-    let state: String
     /// `scheduled` or `cancelled`; `nil` for every other state.
     let unusual: String?
     /// What it did, in words: `Goal alert`, `quiet`, `update`, `end`.
     let did: String
     /// `rings`, `quiet`, `update`, `end`
     let didKind: String
-    /// Whether the server made it from a reported state of the event.
-    let isOfState: Bool
     /// Who sent the message: the name of the key, or another actor.
     let by: String
     let goesAt: Moment?
@@ -30,7 +25,6 @@ struct TimelineEntry: Sendable {
     /// `12 accepted, 3 queued`, for more deliveries.
     let tally: String
     let lines: [DeliveryLine]
-    let warnings: [String]
     /// Advice about the first delivery that went wrong.
     let firstAdvice: String?
     /// The address of the form that withdraws the message; `nil`: the message cannot be withdrawn.
@@ -46,10 +40,8 @@ struct TimelineEntry: Sendable {
         _ broadcast: Contract.Broadcast, of key: EventKey, _ labels: [String: String],
         _ previews: [BundleID: ContentPreview], since before: Contract.Broadcast? = nil
     ) {
-        id = broadcast.id
+        self.broadcast = broadcast
         acceptedAt = Moment(broadcast.acceptedAt, exact: true)
-        message = broadcast.event.rawValue
-        state = broadcast.state.rawValue
         unusual = [.scheduled, .cancelled].contains(broadcast.state) ? broadcast.state.rawValue : nil
         let own = (broadcast.message?.byVariant ?? [:]).sorted { $0.key < $1.key }.map(\.value.alert)
         let alert = ([broadcast.message?.alert] + own).compactMap(\.self).first.map { alert in
@@ -59,7 +51,6 @@ struct TimelineEntry: Sendable {
         let words = [isEnd ? "end" : nil, alert, broadcast.outcome == .quiet ? "quiet" : nil].compactMap(\.self)
         did = words.isEmpty ? "update" : words.joined(separator: ", ")
         didKind = isEnd ? "end" : alert != nil ? "rings" : did
-        isOfState = broadcast.outcome != nil
         let actor = broadcast.by ?? ""
         by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
         goesAt = broadcast.sendAt.map { Moment($0) }
@@ -71,9 +62,8 @@ struct TimelineEntry: Sendable {
         body = broadcast.message.map { ReadableJSON.text(JSONWriter.text($0)) } ?? ""
         lines = broadcast.deliveries.map { DeliveryLine($0, labels) }
         dots = lines.count > 4 ? [] : lines
-        tally = lines.count > 4 ? Wording.tally(lines.map(\.deliveryState)) : ""
+        tally = lines.count > 4 ? Wording.tally(lines.map(\.delivery.state.rawValue)) : ""
         firstAdvice = lines.lazy.compactMap(\.deliveryAdvice).first
-        warnings = broadcast.warnings
         withdrawAction = broadcast.isWithdrawable ? ConsolePath.withdrawal(of: broadcast.uuid, key) : nil
         resendHref = ConsolePath.composer(key, from: broadcast.uuid)
     }
@@ -102,10 +92,10 @@ extension Contract.StateOutcome {
 
 /// The delivery of a message to one audience.
 struct DeliveryLine: Sendable {
+    let delivery: Contract.Delivery
     let audience: String
     /// `de`; empty if there is no other audience.
     let label: String
-    let deliveryState: String
     /// Apple's answer, or why there is none.
     let answer: String
     let again: Moment?
@@ -118,17 +108,15 @@ struct DeliveryLine: Sendable {
     let deliveryAdvice: String?
     /// The number of activities with each result, if the delivery is by token; `nil` if it is by channel.
     let crowd: String?
-    let apnsRequestID: String
-    let apnsUniqueID: String?
 
     init(_ delivery: Contract.Delivery, _ labels: [String: String]) {
+        self.delivery = delivery
         audience = Wording.list(delivery.bundleId, delivery.environment.rawValue, delivery.variant)
         label = labels[audience] ?? ""
-        deliveryState = delivery.state.rawValue
         answer = Self.answer(delivery)
         again = delivery.state == .queued ? delivery.nextAttemptAt.map { Moment($0, exact: true) } : nil
         answeredIn = delivery.answerMilliseconds.map { "\(Wording.number($0)) ms" }
-        brief = answeredIn ?? deliveryState
+        brief = answeredIn ?? delivery.state.rawValue
         successorHref = delivery.supersededBy.map { "#b-" + $0 }
         deliveryAdvice = Advice.delivery(delivery.state, reason: delivery.reason)
         crowd = delivery.counts.map { counts in
@@ -141,8 +129,6 @@ struct DeliveryLine: Sendable {
                 counts.pending > 0 ? "\(Wording.number(counts.pending)) not sent yet" : nil,
             ].compactMap(\.self).joined(separator: ", ")
         }
-        apnsRequestID = delivery.apnsRequestId ?? ""
-        apnsUniqueID = delivery.apnsUniqueId
     }
 
     private static func answer(_ delivery: Contract.Delivery) -> String {
@@ -162,12 +148,8 @@ struct DeliveryLine: Sendable {
 }
 
 /// A content in one line: as the app's template shows it, else its members.
-struct ContentLine: Sendable, Equatable {
-    struct Member: Sendable, Equatable {
-        let memberName: String
-        let memberValue: String
-        let isChanged: Bool
-    }
+struct ContentLine: Sendable {
+    typealias Member = (memberName: String, memberValue: String, isChanged: Bool)
 
     let lineText: String?
     /// Empty if there is a template. The changed members come first, so that the end of a long line can be cut off.
@@ -176,16 +158,11 @@ struct ContentLine: Sendable, Equatable {
     /// - Parameter before: the content before it; `nil`: no member counts as changed.
     init(_ content: [UInt8], _ preview: ContentPreview?, since before: [UInt8]? = nil) {
         lineText = preview?.shown(content).flatMap { $0.compact ?? $0.expanded }
-        guard lineText == nil, case .object(let all)? = (try? JSONValue(parsing: content))?.kind else {
-            members = []
-            return
-        }
+        let all = lineText == nil ? (try? JSONValue(parsing: content))?.members ?? [] : []
         let old = before.flatMap { try? JSONValue(parsing: $0) }
-        let members = all.prefix(20).map { member in
-            Member(
-                memberName: member.name,
-                memberValue: String((member.value.string ?? ReadableJSON.line(member.value.bytes)).prefix(60)),
-                isChanged: old != nil && old?[member.name]?.compact != member.value.compact)
+        let members = all.prefix(20).map { name, value -> Member in
+            let text = value.string ?? ReadableJSON.line(value.bytes)
+            return (name, String(text.prefix(60)), old != nil && old?[name]?.compact != value.compact)
         }
         self.members = members.filter(\.isChanged) + members.filter { !$0.isChanged }
     }

@@ -16,7 +16,6 @@ extension API {
         }
         let key = try await identify(String(secret), context, for: scopes)
         try Self.check(key, for: scopes)
-        keys.used(key)
         try Self.checkApp(key, context, to: route)
         return key
     }
@@ -48,15 +47,14 @@ extension API {
         return key
     }
 
-    /// Counts a request of an authenticated key.
+    /// Counts a request of an authenticated key, and notes that the key was used.
     ///
     /// - Throws: `rate-limited`.
     func resume(_ key: APIKey, _ context: APIContext, for scopes: [Contract.Scope]) throws(Problem) {
-        context.body?.belongs(to: key.id)
         if !key.isForClientApps { onTrust(context.channel) }
-        context.rate.standing = limits.take(
-            key.id, isForClientApps: key.isForClientApps, for: scopes, at: now())
-        if let standing = context.rate.standing, standing.isExhausted {
+        let standing = limits.take(key.id, isForClientApps: key.isForClientApps, for: scopes, at: now())
+        context.share?.belongs(to: key.id, standing)
+        if let standing, standing.isExhausted {
             let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
             throw Problem(
                 .rateLimited,
@@ -64,6 +62,7 @@ extension API {
                     + "Try again in \(standing.reset) s.",
                 retryAfter: standing.reset)
         }
+        keys.used(key)
     }
 
     /// Checks the key's scopes.
@@ -109,8 +108,6 @@ extension APIContext {
 }
 
 extension APIContext: PathReading {
-    func parameter(_ name: String) -> String? { parameters.get(name) }
-
     /// The apps and events that this request may access. Every route that uses this property requires a key, so the key
     /// is always present.
     var reach: AppReach { key?.reach ?? .only([]) }

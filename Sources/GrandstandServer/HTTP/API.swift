@@ -17,10 +17,6 @@ struct API: Sendable {
     let lookups: LookupReplica
     let gateway: any APNsGateway
     let channelOperations: ChannelCalls
-    let reconciliation: Reconciliation
-    /// Returns why messages to a URL would be refused; `nil`: the messages would be sent. The result depends on the
-    /// addresses that the URL's host name has now.
-    var webhookRefusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
     /// The readiness at the last check of the database, which is at most a second old while the database answers.
     let readiness: @Sendable () -> Contract.Readiness
     let metrics: ServerMetrics
@@ -59,8 +55,13 @@ struct API: Sendable {
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(
-            middleware: ProblemMiddleware(api: self, routes: routes, headers: StandingHeaders(isSecure: isSecure)))
+        let pages = console.map { console in
+            PageResponder(
+                templates: console.templates, sessions: Sessions(database: stores.main, keys: keys, now: now),
+                cookie: SessionCookie(isSecure: isSecure), api: self, routes: routes)
+        }
+        let headers = StandingHeaders(isSecure: isSecure)
+        router.add(middleware: ProblemMiddleware(api: self, routes: routes, headers: headers, pages: pages))
         for route in routes {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in
                 var context = context
@@ -72,7 +73,7 @@ struct API: Sendable {
                 return try await answer(request, context, route)
             }
         }
-        if let console { add(console, to: router, calling: routes) }
+        if let console, let pages { add(console, pages, to: router) }
         return router
     }
 
@@ -80,7 +81,7 @@ struct API: Sendable {
     /// requests are lookups.
     var routes: [Route] {
         lookupRoutes + appRoutes + contentRoutes + channelRoutes + reconciliationRoutes + auditRoutes + eventRoutes
-            + startRoutes + broadcastRoutes + stateRoutes + quotaRoutes + quotaHistoryRoutes + webhookRoutes
+            + startRoutes + broadcastRoutes + stateRoutes + quotaRoutes + webhookRoutes
             + installationRoutes + activityRoutes + keyRoutes + contractRoutes
     }
 }
@@ -93,8 +94,7 @@ extension API {
             apply: false, grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget)
     }
     var webhooks: WebhookStore {
-        WebhookStore(
-            database: stores.main, networks: configuration.webhookNetworks, refusal: webhookRefusal, now: now)
+        WebhookStore(database: stores.main, networks: configuration.webhookNetworks, now: now)
     }
 }
 
@@ -190,21 +190,6 @@ struct Route: Sendable {
         keepsAnswers = operation.keepsAnswers
         self.recover = recover
         self.prepare = prepare
-    }
-
-    /// Prepares a request and then answers it. If the prepared request has a semaphore, it waits for a permit before it
-    /// is answered.
-    func answer(_ request: Request, _ context: APIContext) async throws -> Response {
-        let prepared = try await prepare(request, context)
-        return try await Self.inTurn(prepared.turn) { try await prepared.answer() }
-    }
-
-    /// Runs `body` when the semaphore `turn` gives a permit, or at once if `turn` is `nil`.
-    static func inTurn<Value: Sendable>(
-        _ turn: Semaphore?, _ body: () async throws -> Value
-    ) async throws -> Value {
-        guard let turn else { return try await body() }
-        return try await turn.withPermit { try await body() }
     }
 
     static let standardBodyLimit = 64 * 1024

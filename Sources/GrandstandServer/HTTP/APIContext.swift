@@ -16,10 +16,8 @@ struct APIContext: RequestContext, Sendable {
     var query = QueryParameters()
     /// The connection the request came on.
     let channel: any NIOCore.Channel
-    /// The key's rate limit after this request, shared with the middleware that writes the headers.
-    let rate = RateBox()
-    /// The request's share of the memory for bodies. The middleware sets it.
-    var body: BodyShare?
+    /// What the request takes of the server. The middleware sets it.
+    var share: RequestShare?
     /// The peer's address; `nil`: the connection was already closed.
     let peer: IPAddress?
     /// The address of the client, behind trusted proxies. The middleware sets it.
@@ -47,9 +45,6 @@ struct APIContext: RequestContext, Sendable {
 
     /// The actor of this request in the audit log.
     var actor: AuditActor { key?.actor ?? .server }
-
-    /// Bodies larger than this are refused unless a route allows more.
-    var maxUploadSize: Int { Route.standardBodyLimit }
 }
 
 extension APIContext {
@@ -75,19 +70,11 @@ extension Visit {
 /// IDs for requests whose callers sent none. They are unique within a process, and each process starts at a random
 /// number.
 ///
-/// The IDs need not be hard to guess. The system's random generator is not used, because each call of the generator is
-/// a system call.
+/// The IDs need not be hard to guess. The system's random generator is not used for each, because each call of the
+/// generator is a system call.
 enum RequestNames {
-    private static let seed = UInt64.random(in: .min ... .max)
-    private static let count = Atomic<UInt64>(0)
+    private static let count = Atomic<UInt64>(.random(in: .min ... .max))
 
     /// Up to 16 hexadecimal digits.
-    static func next() -> String {
-        let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
-        // SplitMix64, a bijection: different numbers give different results.
-        var word = seed &+ number &* 0x9e37_79b9_7f4a_7c15
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return String(word ^ (word >> 31), radix: 16)
-    }
+    static func next() -> String { String(count.wrappingAdd(1, ordering: .relaxed).oldValue, radix: 16) }
 }

@@ -11,67 +11,35 @@ internal import Synchronization
 ///
 /// One caller gets at most half of the memory, so a caller that sends much or slowly leaves room for others.
 final class BodyRoom: Sendable {
-    /// Bytes in the two parts of the room.
-    struct Bytes: Sendable, Equatable {
-        /// The first `Route.standardBodyLimit` bytes of each body.
-        var small = 0
-        /// The bytes of each body after its first `Route.standardBodyLimit` bytes.
-        var large = 0
+    /// The maximum of each part. It counts received bytes. Parsed JSON takes several times as much memory until the
+    /// answer.
+    private static let limit = 32 << 20
 
-        static func + (left: Bytes, right: Bytes) -> Bytes {
-            Bytes(small: left.small + right.small, large: left.large + right.large)
-        }
+    /// The bytes in use, in two parts: the first `Route.standardBodyLimit` bytes of each body, and those after them.
+    private let taken = Mutex((all: SIMD2<Int>(), callers: [UUID?: SIMD2<Int>]()))
 
-        static func - (left: Bytes, right: Bytes) -> Bytes {
-            Bytes(small: left.small - right.small, large: left.large - right.large)
-        }
-
-        func fits(into other: Bytes) -> Bool { small <= other.small && large <= other.large }
-        var half: Bytes { Bytes(small: small / 2, large: large / 2) }
-    }
-
-    private struct State {
-        var all = Bytes()
-        var callers: [UUID?: Bytes] = [:]
-    }
-
-    /// These sizes count received bytes. Parsed JSON takes several times as much memory until the answer.
-    static let standard = Bytes(small: 32 << 20, large: 32 << 20)
-
-    private let limit: Bytes
-    private let state = Mutex(State())
-
-    init(limit: Bytes = BodyRoom.standard) { self.limit = limit }
-
-    /// The bytes in use now.
-    var taken: Bytes { state.withLock { $0.all } }
-
+    /// Takes room in both parts, or gives it back.
+    ///
     /// - Returns: whether there was room. If not, nothing is taken.
-    func take(_ bytes: Bytes, for caller: UUID?) -> Bool {
-        state.withLock { state in
-            let (all, own) = (state.all + bytes, (state.callers[caller] ?? Bytes()) + bytes)
-            guard all.fits(into: limit), own.fits(into: limit.half) else { return false }
-            state.all = all
-            state.callers[caller] = own
+    func take(_ bytes: SIMD2<Int>, for caller: UUID?) -> Bool {
+        taken.withLock { taken in
+            let (all, own) = (taken.all &+ bytes, taken.callers[caller, default: SIMD2()] &+ bytes)
+            guard all.max() <= Self.limit, own.max() <= Self.limit / 2 else { return false }
+            taken.all = all
+            taken.callers[caller] = own == SIMD2() ? nil : own
             return true
-        }
-    }
-
-    func leave(_ bytes: Bytes, of caller: UUID?) {
-        state.withLock { state in
-            state.all = state.all - bytes
-            let own = (state.callers[caller] ?? Bytes()) - bytes
-            state.callers[caller] = own == Bytes() ? nil : own
         }
     }
 }
 
-/// One request's share of the room.
-final class BodyShare: Sendable {
+/// What one request takes of the server: its share of the room for bodies, and of its key's rate.
+final class RequestShare: Sendable {
     private struct State {
         var caller: UUID?
+        var rate: RateLimit.Standing?
         var received = 0
-        var taken = BodyRoom.Bytes()
+        var announced = 0
+        var taken = SIMD2<Int>()
         var fault: BrokenBody?
     }
 
@@ -80,56 +48,49 @@ final class BodyShare: Sendable {
 
     init(_ room: BodyRoom) { self.room = room }
 
-    /// Sets the caller, as soon as it is known and before the body is read.
-    func belongs(to caller: UUID) { state.withLock { $0.caller = caller } }
+    /// Sets the caller and its rate limit, as soon as they are known and before the body is read.
+    func belongs(to caller: UUID, _ rate: RateLimit.Standing?) {
+        state.withLock { ($0.caller, $0.rate) = (caller, rate) }
+    }
+
+    /// The rate limit of the request's key.
+    var rate: RateLimit.Standing? { state.withLock { $0.rate } }
 
     /// Why the body is incomplete; `nil`: it is complete, or was not read.
     var fault: BrokenBody? { state.withLock { $0.fault } }
 
-    func broke(_ fault: BrokenBody) { state.withLock { $0.fault = fault } }
+    fileprivate func broke(_ fault: BrokenBody) { state.withLock { $0.fault = fault } }
 
-    /// Reserves room for a body with a `Content-Length`, before it is read.
+    /// Takes room for bytes that were received, and for all that are announced. The first bytes of a body take room only
+    /// when they arrive.
     ///
     /// - Throws: `rate-limited` with status 503 if there is no room.
-    func expect(_ length: Int) throws(Problem) {
-        // The header may contain any number, so it is bounded before the arithmetic.
-        try take(BodyRoom.Bytes(large: max(0, min(length, 1 << 40) - Route.standardBodyLimit)))
-    }
-
-    /// - Throws: `rate-limited` with status 503 if there is no room.
-    func receive(_ count: Int) throws(Problem) {
-        let (before, after) = state.withLock { state in
-            defer { state.received += count }
-            return (state.received, state.received + count)
+    fileprivate func receive(_ count: Int, of length: Int = 0) throws(Problem) {
+        let hasRoom = state.withLock { state in
+            state.received += count
+            state.announced = max(state.announced, length, state.received)
+            let limit = Route.standardBodyLimit
+            let wanted = SIMD2(min(state.received, limit), max(0, state.announced - limit))
+            guard room.take(wanted &- state.taken, for: state.caller) else { return false }
+            state.taken = wanted
+            return true
         }
-        let small = min(after, Route.standardBodyLimit) - min(before, Route.standardBodyLimit)
-        let large = max(0, after - Route.standardBodyLimit) - state.withLock { $0.taken.large }
-        try take(BodyRoom.Bytes(small: small, large: max(0, large)))
-    }
-
-    /// Frees the share after the answer.
-    func leave() {
-        let (caller, taken) = state.withLock { state in
-            defer { state.taken = BodyRoom.Bytes() }
-            return (state.caller, state.taken)
-        }
-        room.leave(taken, of: caller)
-    }
-
-    private func take(_ bytes: BodyRoom.Bytes) throws(Problem) {
-        guard bytes != BodyRoom.Bytes() else { return }
-        guard room.take(bytes, for: state.withLock { $0.caller }) else { throw Self.full }
-        state.withLock { $0.taken = $0.taken + bytes }
-    }
-
-    private static let full: Problem = {
+        guard !hasRoom else { return }
         var problem = Problem(
             .rateLimited,
             "The server has no memory left for the body of another request. Send the request again in a second.",
             retryAfter: 1)
         problem.status = 503
-        return problem
-    }()
+        throw problem
+    }
+
+    /// Frees the room after the answer.
+    func leave() {
+        state.withLock { state in
+            _ = room.take(SIMD2() &- state.taken, for: state.caller)
+            state.taken = SIMD2()
+        }
+    }
 }
 
 /// The body as it arrives from the client. Its bytes take room in `BodyRoom` until the request is answered. Reading
@@ -140,16 +101,16 @@ struct ReceivedBody: AsyncSequence, Sendable {
     let base: RequestBody
     /// The length in the header; `nil`: the body comes in chunks.
     let length: Int?
-    let share: BodyShare
+    let share: RequestShare
 
     struct AsyncIterator: AsyncIteratorProtocol {
         var base: RequestBody.AsyncIterator
         var length: Int?
-        let share: BodyShare
+        let share: RequestShare
 
         mutating func next() async throws -> ByteBuffer? {
             // Reserve the whole length first. Otherwise many bodies could be read in part and then find no room.
-            if let length = length.take() { try share.expect(length) }
+            if let length = length.take() { try share.receive(0, of: length) }
             let buffer: ByteBuffer?
             do {
                 buffer = try await base.next()
@@ -192,7 +153,7 @@ struct BrokenBody: Error {
 
 extension Request {
     /// The same request, with a body that takes its room from `share`.
-    func receiving(in share: BodyShare) -> Request {
+    func receiving(in share: RequestShare) -> Request {
         guard headers[.contentLength] ?? headers[.transferEncoding] != nil else { return self }
         var request = self
         request.body = RequestBody(

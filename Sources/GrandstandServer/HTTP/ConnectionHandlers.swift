@@ -169,7 +169,7 @@ final class HeadRefusals: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         refusal = nil
-        let body = JSONWriter.text(Contract.Problem(problem))
+        let body = JSONWriter.text(problem.body)
         head.status = HTTPResponseStatus(statusCode: problem.status)
         if head.status == .methodNotAllowed { head.headers.replaceOrAdd(name: "Allow", value: Self.methods) }
         head.headers.replaceOrAdd(name: "Cache-Control", value: "no-store")

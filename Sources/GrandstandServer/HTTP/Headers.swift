@@ -104,17 +104,12 @@ extension Request {
         if tags == "*" { return .present }
         var versions: Set<Int> = []
         for tag in tags.split(separator: ",") {
-            var text = tag.filter { $0 != " " && $0 != "\t" }[...]
-            if text.hasPrefix("W/") { text = text.dropFirst(2) }
-            guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") else {
+            guard let text = tag.wholeMatch(of: /[ \t]*(?:W\/)?"([^"]+)"[ \t]*/) else {
                 throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
             }
-            let digits = text.dropFirst().dropLast().prefix { $0 != "-" }
-            let suffix = text.dropLast()[digits.endIndex...].drop { $0 == "-" }
             // A tag of another server matches nothing.
-            if ["", "gzip", "br", "zstd", "deflate"].contains(suffix), let version = Int(digits) {
-                versions.insert(version)
-            }
+            let own = text.1.wholeMatch(of: /([0-9]+)(?:-(?:gzip|br|zstd|deflate))?/)
+            if let version = own.flatMap({ Int($0.1) }) { versions.insert(version) }
         }
         return .versions(versions)
     }

@@ -1,7 +1,10 @@
 internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
 internal import JSON
+internal import NIOCore
 internal import Postgres
 
 /// Stores the first answer to each request with an `Idempotency-Key` in the table `idempotency_keys`, and returns it to
@@ -22,12 +25,14 @@ struct IdempotencyStore: Sendable {
     ///
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
     func once(
-        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
-    ) async throws -> KeptAnswer {
+        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> Response
+    ) async throws -> Response {
         let commit = Database.Commit()
         let outcome = try await locks.withLock(request.id) {
             try await database.transaction { connection in
-                if let kept = try await Self.begin(request, now: now, on: connection) {
+                guard try await Self.claim(request, now: now, on: connection) else {
+                    let kept = try await Self.entry(of: request, now: now, on: connection)?.answer
+                    guard let kept else { throw Problem.inProgress }
                     return kept
                 }
                 let answer = try await database.joining(connection, commit) { try await work() }
@@ -52,22 +57,27 @@ struct IdempotencyStore: Sendable {
     ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
     func inSteps(
         _ request: IdempotentRequest, waitLimit: Duration, now: @Sendable () -> Date,
-        recover: @Sendable (UUID) async throws -> KeptAnswer?,
-        work: @Sendable () async throws -> KeptAnswer
-    ) async throws -> KeptAnswer {
+        recover: @Sendable (UUID) async throws -> Response?,
+        work: @Sendable () async throws -> Response
+    ) async throws -> Response {
         let deadline = ContinuousClock.now + waitLimit
         return try await locks.withLock(request.id) {
             while true {
                 do {
                     let entry = try await Self.entry(of: request, now: now(), on: database)
                     if let answer = entry?.answer { return answer }
-                    if let begun = entry?.resource, var answer = try await recover(begun) {
-                        answer.isReplay = true
-                        return await conclude(answer, request, now: now())
+                    let answer: Response
+                    if let begun = entry?.resource, var recovered = try await recover(begun) {
+                        recovered.headers[.idempotentReplayed] = "true"
+                        answer = recovered
+                    } else {
+                        let mark = IdempotencyMark(request: request, now: now(), former: entry?.resource)
+                        answer = try await IdempotencyMark.$current.withValue(mark) { try await work() }
                     }
-                    let mark = IdempotencyMark(request: request, now: now(), former: entry?.resource)
-                    let answer = try await IdempotencyMark.$current.withValue(mark) { try await work() }
-                    return await conclude(answer, request, now: now())
+                    // The work is done, so the request does not fail if its answer cannot be stored. If the request made
+                    // a resource, the resource is already recorded.
+                    try? await Self.keep(answer, to: request, now: now(), on: database)
+                    return answer
                 } catch let problem as Problem
                     where problem.kind == .idempotencyInProgress && ContinuousClock.now < deadline
                 {
@@ -78,44 +88,35 @@ struct IdempotencyStore: Sendable {
         }
     }
 
-    private func conclude(_ answer: KeptAnswer, _ request: IdempotentRequest, now: Date) async -> KeptAnswer {
-        // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
-        // resource, the resource is already recorded.
-        try? await Self.keep(answer, to: request, now: now, on: database)
-        return answer
-    }
-
     // MARK: The row
 
-    /// Inserts the row for this idempotency key. A row older than `lifetime` is overwritten.
+    /// Inserts the request's row. It takes the place of a row that is older than `lifetime`, or whose resource was begun and
+    /// not completed.
     ///
-    /// - Returns: the answer that is stored already; `nil`: the row is new.
-    /// - Throws: `idempotency-mismatch`.
-    private static func begin(
-        _ request: IdempotentRequest, now: Date, on connection: PostgresConnection
-    ) async throws -> KeptAnswer? {
-        let taken = try await connection.query(
+    /// - Parameters:
+    ///   - resource: the resource that is being made; `nil`: the answer follows in this transaction.
+    ///   - former: the resource that was not completed.
+    /// - Returns: whether the row is this request's now.
+    fileprivate static func claim(
+        _ request: IdempotentRequest, making resource: UUID? = nil, after former: UUID? = nil, now: Date,
+        on connection: PostgresConnection
+    ) async throws -> Bool {
+        try await !connection.query(
             """
-            insert into idempotency_keys as i (id, fingerprint, accepted_at)
-            values (\(request.id), \(request.fingerprint), \(now))
+            insert into idempotency_keys as i (id, fingerprint, accepted_at, resource)
+            values (\(request.id), \(request.fingerprint), \(now), \(resource)::uuid)
             on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
-                resource = null, status = null, body = null
+                resource = excluded.resource, status = null, body = null
             where i.accepted_at < \(now.addingTimeInterval(-lifetime))
+                or i.status is null and i.resource is not distinct from \(former)::uuid
             returning id
-            """)
-        if !taken.isEmpty { return nil }
-        guard let answer = try await entry(of: request, now: now, on: connection)?.answer else {
-            throw Problem(
-                .idempotencyInProgress,
-                "The stored answer for this Idempotency-Key has just expired. Send the request again.",
-                retryAfter: 1)
-        }
-        return answer
+            """
+        ).isEmpty
     }
 
     private static func entry(
         of request: IdempotentRequest, now: Date, on connection: some PostgresQuerying
-    ) async throws -> (answer: KeptAnswer?, resource: UUID?)? {
+    ) async throws -> (answer: Response?, resource: UUID?)? {
         let rows = try await connection.query(
             """
             select fingerprint, status, body, resource from idempotency_keys
@@ -129,19 +130,19 @@ struct IdempotencyStore: Sendable {
         }
         let status: Int? = try row.decode("status")
         return (
-            try status.map { KeptAnswer(status: $0, body: try row.decode("body"), isReplay: true) },
+            try status.map { Response(kept: $0, try row.decode("body")) },
             try row.decode("resource")
         )
     }
 
     private static func keep(
-        _ answer: KeptAnswer, to request: IdempotentRequest, now: Date, on connection: some PostgresQuerying
+        _ answer: Response, to request: IdempotentRequest, now: Date, on connection: some PostgresQuerying
     ) async throws {
-        let body = try answer.repeatedBody(without: request.shownOnce)
+        let body = try request.repeated(try await answer.bytes())
         try await connection.query(
             """
             insert into idempotency_keys as i (id, fingerprint, accepted_at, status, body)
-            values (\(request.id), \(request.fingerprint), \(now), \(answer.status), \(body))
+            values (\(request.id), \(request.fingerprint), \(now), \(answer.status.code), \(body))
             on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
                 status = excluded.status, body = excluded.body
             where i.status is null or i.accepted_at < \(now.addingTimeInterval(-lifetime))
@@ -163,17 +164,10 @@ struct IdempotencyMark: Sendable {
     ///
     /// - Throws: `idempotency-in-progress` if another replica has begun the same request meanwhile.
     func note(_ resource: UUID, on connection: PostgresConnection) async throws {
-        let noted = try await connection.query(
-            """
-            insert into idempotency_keys as i (id, fingerprint, accepted_at, resource)
-            values (\(request.id), \(request.fingerprint), \(now), \(resource))
-            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
-                resource = excluded.resource, status = null, body = null
-            where i.accepted_at < \(now.addingTimeInterval(-IdempotencyStore.lifetime))
-                or i.status is null and i.resource is not distinct from \(former)::uuid
-            returning id
-            """)
-        if noted.isEmpty { throw Problem.inProgress }
+        guard try await IdempotencyStore.claim(request, making: resource, after: former, now: now, on: connection)
+        else {
+            throw Problem.inProgress
+        }
     }
 }
 
@@ -196,20 +190,10 @@ struct IdempotentRequest: Sendable {
     /// The primary key of the request's row.
     var id: [UInt8] { SHA256.hash(Array("\(caller.uuidString) \(key)".utf8)) }
     var fingerprint: [UInt8] { SHA256.hash(content) }
-}
 
-/// The answer to a performed request, as it is stored.
-struct KeptAnswer: Hashable {
-    /// The HTTP status.
-    var status: Int
-    /// JSON.
-    var body: [UInt8]
-    /// Whether it is the answer to an earlier request.
-    var isReplay = false
-
-    /// The body for repetitions: a warning takes the place of the member `secret`.
-    func repeatedBody(without secret: String?) throws -> [UInt8] {
-        guard let secret, case .object(let members) = try JSONValue(parsing: body).kind else { return body }
+    /// The body for repetitions: a warning takes the place of the secret.
+    fileprivate func repeated(_ body: [UInt8]) throws -> [UInt8] {
+        guard let secret = shownOnce, case .object(let members) = try JSONValue(parsing: body).kind else { return body }
         return JSONWriter.text { object in
             for member in members where member.name != secret {
                 object.name(dynamic: member.name)
@@ -219,5 +203,16 @@ struct KeptAnswer: Hashable {
                 "The \(secret) was shown once, in the first answer. If you do not have it, rotate it to get a new one."
             object.member("warnings", [warning])
         }
+    }
+}
+
+extension Response {
+    /// The answer to an earlier request, as it is stored.
+    fileprivate init(kept status: Int, _ body: [UInt8]) {
+        var headers: HTTPFields = [.idempotentReplayed: "true"]
+        if !body.isEmpty { headers[.contentType] = status < 400 ? "application/json" : "application/problem+json" }
+        self.init(
+            status: .init(code: status), headers: headers,
+            body: body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }

@@ -17,75 +17,40 @@ extension API {
     /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; the errors of
     ///   the route.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
+        var request = request
+        let wanted = try await Self.idempotent(&request, context, route)
+        let prepared = try await route.prepare(request, context)
+        // The request waits for its turn before the store may open a transaction.
+        await prepared.turn?.enter()
+        defer { prepared.turn?.leave() }
         do {
-            return try await carryOut(request, context, route)
+            guard let wanted else { return try await prepared.answer() }
+            guard let recover = route.recover else {
+                return try await stores.idempotency.once(wanted, now: now(), work: prepared.answer)
+            }
+            return try await stores.idempotency.inSteps(
+                wanted, waitLimit: Self.waitLimit, now: now, recover: { try await recover($0, context) },
+                work: prepared.answer)
         } catch let refusal as WithoutEffect {
             return refusal.response
         }
     }
 
-    private func carryOut(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
-        guard route.keepsAnswers, let name = request.headers[.idempotencyKey], let key = context.key else {
-            return try await route.answer(request, context)
-        }
+    /// - Returns: `nil`: the request has no `Idempotency-Key`, or its answer is not stored.
+    private static func idempotent(
+        _ request: inout Request, _ context: APIContext, _ route: Route
+    ) async throws -> IdempotentRequest? {
+        guard route.keepsAnswers, let name = request.headers[.idempotencyKey], let key = context.key else { return nil }
         guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Problem.invalid(
                 "Idempotency-Key must have 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
                 "1 to 255 printable ASCII characters were expected.")
         }
         let body = try await request.bytes(upTo: route.bodyLimit)
-        var buffered = request
-        buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
-        let unread = buffered
-        let wanted = IdempotentRequest(
+        request.body = RequestBody(buffer: ByteBuffer(bytes: body))
+        return IdempotentRequest(
             caller: key.id, key: name, content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
             shownOnce: route.operation.shownOnce)
-        // A repetition gets the first answer even if its own preparation fails, for example because a file is missing
-        // now.
-        let prepared: Result<Route.Prepared, any Error>
-        do {
-            prepared = .success(try await route.prepare(unread, context))
-        } catch {
-            prepared = .failure(error)
-        }
-        let answer = try await Route.inTurn((try? prepared.get())?.turn) {
-            try await carryOut(wanted, context, route) { try await prepared.get().answer() }
-        }
-        return Self.response(answer)
-    }
-
-    /// Call this only when the request has its turn (`Route.inTurn`). The store may open a transaction here, and a
-    /// request must not hold a transaction while it waits for its turn.
-    private func carryOut(
-        _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
-        _ answer: @escaping @Sendable () async throws -> Response
-    ) async throws -> KeptAnswer {
-        let work: @Sendable () async throws -> KeptAnswer = { try await Self.kept(try await answer()) }
-        if let recover = route.recover {
-            return try await stores.idempotency.inSteps(
-                wanted, waitLimit: Self.waitLimit, now: now,
-                recover: { id in
-                    guard let response = try await recover(id, context) else { return nil }
-                    return try await Self.kept(response)
-                },
-                work: work)
-        }
-        return try await stores.idempotency.once(wanted, now: now(), work: work)
-    }
-
-    private static func kept(_ response: Response) async throws -> KeptAnswer {
-        KeptAnswer(status: response.status.code, body: try await response.bytes())
-    }
-
-    private static func response(_ answer: KeptAnswer) -> Response {
-        var headers: HTTPFields = [:]
-        if !answer.body.isEmpty {
-            headers[.contentType] = answer.status < 400 ? "application/json" : "application/problem+json"
-        }
-        if answer.isReplay { headers[.idempotentReplayed] = "true" }
-        return Response(
-            status: .init(code: answer.status), headers: headers,
-            body: answer.body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
 }
 
@@ -97,21 +62,19 @@ struct WithoutEffect: Error {
 extension Response {
     /// The body's bytes. Only for bodies that are already in memory.
     func bytes() async throws -> [UInt8] {
-        let collected = Collector.Bytes()
-        try await body.write(Collector(bytes: collected))
-        return collected.value
+        let collector = Collector()
+        try await body.write(collector)
+        return collector.bytes
     }
 }
 
 /// Collects the bytes that a body writes.
-private struct Collector: ResponseBodyWriter {
-    final class Bytes { var value: [UInt8] = [] }
+private final class Collector: ResponseBodyWriter {
+    var bytes: [UInt8] = []
 
-    let bytes: Bytes
+    func write(_ buffer: ByteBuffer) async throws { bytes += buffer.readableBytesView }
 
-    mutating func write(_ buffer: ByteBuffer) async throws { bytes.value += buffer.readableBytesView }
-
-    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
 // The force-unwraps are safe: the literals are valid field names (RFC 9110).

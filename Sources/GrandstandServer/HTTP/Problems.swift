@@ -15,6 +15,8 @@ struct ProblemMiddleware: RouterMiddleware {
     let api: API
     let routes: [Route]
     let headers: StandingHeaders
+    /// Explains problems of the console's pages.
+    let pages: PageResponder?
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
@@ -25,20 +27,19 @@ struct ProblemMiddleware: RouterMiddleware {
             context.requestID = named.rawValue
         }
         context.logger = api.logger
-        let body = BodyShare(api.bodies)
-        defer { body.leave() }
-        context.body = body
+        let share = RequestShare(api.bodies)
+        defer { share.leave() }
+        context.share = share
         let request = request.forwarded(by: api.configuration.trustedProxies, &context)
-        var response = await answer(request.receiving(in: body), context, next)
-        if let fault = body.fault {
+        var response = await answer(request.receiving(in: share), context, next)
+        if let fault = share.fault {
             response.headers[.connection] = "close"
             context.log.debug(
                 "a body is broken", metadata: ["path": "\(request.uri.path)", "error": "\(fault.problem)"])
         }
         // If the connection ended, nobody gets the answer. Such an answer counts as status 499.
-        let counted = body.fault?.isGone == true ? 499 : response.status.code
-        headers.complete(
-            &response.headers, requestID: context.requestID, standing: context.rate.standing)
+        let counted = share.fault?.isGone == true ? 499 : response.status.code
+        headers.complete(&response.headers, requestID: context.requestID, standing: share.rate)
         let took = ContinuousClock.now - started
         api.metrics.answered(
             method: request.method.rawValue, path: context.endpointPath, status: counted, time: took)
@@ -62,16 +63,34 @@ struct ProblemMiddleware: RouterMiddleware {
                 throw Problem(.notFound, "There is nothing at \(request.uri.path): it has an empty segment.")
             }
             return try await next(request, context)
-        } catch let broken as BrokenBody {
-            return broken.problem.response(requestID: context.requestID)
-        } catch let problem as Problem {
-            return problem.response(requestID: context.requestID)
-        } catch let error as HTTPError {
-            let allowed = error.status == .notFound ? methods(at: request.uri.path) : ""
-            var response = translate(error, allowed, request).response(requestID: context.requestID)
+        } catch {
+            let path = request.uri.path
+            guard let pages, path == Console.path || path.hasPrefix(Console.path + "/") else {
+                return explain(error, request, context)
+            }
+            let isMissing = (error as? HTTPError)?.status == .notFound
+            let problem = Problem(.notFound, "There is no page at \(path).")
+            return pages.refusal(isMissing ? problem : error, request, context)
+        }
+    }
+
+    private func explain(_ error: any Error, _ request: Request, _ context: APIContext) -> Response {
+        switch error {
+        case let broken as BrokenBody: return broken.problem.response(requestID: context.requestID)
+        case let problem as Problem: return problem.response(requestID: context.requestID)
+        case let error as HTTPError:
+            let path = request.uri.path
+            let allowed = error.status == .notFound ? methods(at: path) : ""
+            let problem =
+                error.status != .notFound
+                ? Problem(.invalidRequest, error.body ?? "The request cannot be understood.")
+                : allowed.isEmpty
+                    ? Problem(.notFound, "There is nothing at \(path).")
+                    : Problem(.methodNotAllowed, "\(path) takes \(allowed), not \(request.method.rawValue).")
+            var response = problem.response(requestID: context.requestID)
             if !allowed.isEmpty { response.headers[.allow] = allowed }
             return response
-        } catch {
+        default:
             context.log.error(
                 "a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return Problem(
@@ -79,19 +98,6 @@ struct ProblemMiddleware: RouterMiddleware {
                 "The request failed because of an error in the server. The server's log has the cause under "
                     + "\(context.requestID)."
             ).response(requestID: context.requestID)
-        }
-    }
-
-    private func translate(_ error: HTTPError, _ allowed: String, _ request: Request) -> Problem {
-        switch error.status {
-        case .notFound where allowed.isEmpty:
-            return Problem(.notFound, "There is nothing at \(request.uri.path).")
-        case .notFound:
-            return Problem(.methodNotAllowed, "\(request.uri.path) takes \(allowed), not \(request.method.rawValue).")
-        case .contentTooLarge:
-            return Problem(.bodyTooLarge, "The body may have \(Route.standardBodyLimit) bytes at most.")
-        default:
-            return Problem(.invalidRequest, error.body ?? "The request cannot be understood.")
         }
     }
 
@@ -135,51 +141,15 @@ extension Response {
     static var noContent: Response { Response(status: .noContent) }
 }
 
-extension Contract.Problem {
-    /// Contains the members that RFC 9457 defines, and the further members of this problem.
-    init(_ problem: Problem, requestID: String? = nil) {
-        self.init(
-            type: Self.typeBase + problem.kind.rawValue, title: problem.kind.title, status: problem.status,
-            detail: problem.detail, requestId: requestID,
-            errors: problem.errors.isEmpty ? nil : problem.errors,
-            apns: problem.apns.map(Contract.APNsRefusal.init))
-        for member in problem.members {
-            switch member {
-            case .limit(let value): limit = value
-            case .used(let value): used = value
-            case .reserved(let value): reserved = value
-            case .size(let value): size = value
-            case .channels(let value): channels = value
-            case .sequence(let value): sequence = value
-            case .contentState(let text): contentState = RawJSON(unchecked: text)
-            case .timestamp(let value): timestamp = value
-            case .variants(let names): variants = names
-            case .id(let value): id = value.words
-            case .state(let value): state = value
-            }
-        }
-    }
-
-    /// Never change this base: clients compare the whole `type`, or the last part of `type`.
-    private static let typeBase = "https://grandstand.dev/problems/"
-}
-
-extension Contract.APNsRefusal {
-    fileprivate init(_ refusal: APNsRefusal) {
-        self.init(status: refusal.status, reason: refusal.reason.text, requestId: refusal.requestID)
-    }
-}
-
 extension Problem {
     func response(requestID: String) -> Response {
-        let body = JSONWriter.text(Contract.Problem(self, requestID: requestID))
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let maxAge { headers[.cacheControl] = "public, max-age=\(maxAge)" }
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         if let age { headers.append(contentsOf: LookupReplica.Freshness.stale(seconds: age).headers) }
         if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
         return Response(
-            status: .init(code: status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+            status: .init(code: body.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONWriter.text(body(named: requestID)))))
     }
 }

@@ -22,23 +22,19 @@ final class RateLimits: Sendable {
     private let wrongSecrets = Buckets<Guess>(RateLimit.Policy(rate: 0.1, burst: 10))
     private let newInstallations: Buckets<String>
 
+    /// 0 means no limit.
+    ///
     /// - Parameters:
-    ///   - requests: of one key per second; `nil`: no limit. A burst may have twice as many.
-    ///   - failures: failed authentications of one address per minute; `nil`: no limit.
-    ///   - installations: new installations of one address per minute; `nil`: no limit.
-    init(requests: Double?, failures: Double?, installations: Double? = nil) {
-        func minutely(_ limit: Double) -> RateLimit.Policy { RateLimit.Policy(rate: limit / 60, burst: limit) }
-        keys = Buckets(requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) })
-        addresses = Buckets(failures.map(minutely))
-        newInstallations = Buckets(installations.map(minutely))
-    }
-
-    /// The limits of a server. In its configuration, 0 means no limit.
-    convenience init(_ configuration: Configuration) {
-        func limit(_ value: Double) -> Double? { value > 0 ? value : nil }
-        self.init(
-            requests: limit(configuration.rateLimit), failures: limit(configuration.failureLimit),
-            installations: limit(configuration.installationLimit))
+    ///   - requests: of one key per second. A burst may have twice as many.
+    ///   - failures: failed authentications of one address per minute.
+    ///   - installations: new installations of one address per minute.
+    init(requests: Double = 0, failures: Double = 0, installations: Double = 0) {
+        func policy(_ rate: Double, _ burst: Double) -> RateLimit.Policy? {
+            rate > 0 ? RateLimit.Policy(rate: rate, burst: burst) : nil
+        }
+        keys = Buckets(policy(requests, 2 * requests))
+        addresses = Buckets(policy(failures / 60, failures))
+        newInstallations = Buckets(policy(installations / 60, installations))
     }
 
     /// Counts a request of a key. Returns `nil` if there is no limit. Lookups and requests about installations have none,
@@ -74,7 +70,7 @@ final class RateLimits: Sendable {
     /// behind one proxy.
     func refusesNewInstallation(from address: String, at now: Date) -> RateLimit.Standing? {
         guard Self.isPublic(address) else { return nil }
-        return newInstallations.look(address, at: now).flatMap { $0.isExhausted ? $0 : nil }
+        return newInstallations.take(address, at: now, 0).flatMap { $0.isExhausted ? $0 : nil }
     }
 
     /// Counts a new installation.
@@ -103,34 +99,19 @@ private final class Buckets<Name: Hashable & Sendable>: Sendable {
     /// - Parameter policy: `nil`: there is no limit.
     init(_ policy: RateLimit.Policy?) { self.policy = policy }
 
-    func take(_ name: Name, at now: Date) -> RateLimit.Standing? {
+    /// - Parameter count: 0: only the state is asked for.
+    func take(_ name: Name, at now: Date, _ count: Double = 1) -> RateLimit.Standing? {
         guard let policy else { return nil }
         return buckets.withLock { buckets in
             if buckets[name] == nil, buckets.count >= Self.capacity {
                 buckets = buckets.filter { entry in
                     var bucket = entry.value
-                    return !bucket.isFull(policy, at: now)
+                    let standing = bucket.take(policy, at: now, 0)
+                    return standing.remaining < standing.limit
                 }
                 if buckets.count >= Self.capacity { buckets.removeAll() }
             }
-            return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now)
+            return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now, count)
         }
-    }
-
-    /// The state of a name that has a bucket.
-    func look(_ name: Name, at now: Date) -> RateLimit.Standing? {
-        guard let policy else { return nil }
-        return buckets.withLock { $0[name]?.look(policy, at: now) }
-    }
-}
-
-/// The rate limit of one request's key. `API.resume` sets it, and `ProblemMiddleware` writes it to the
-/// headers.
-final class RateBox: Sendable {
-    private let value = Mutex<RateLimit.Standing?>(nil)
-
-    var standing: RateLimit.Standing? {
-        get { value.withLock { $0 } }
-        set { value.withLock { $0 = newValue } }
     }
 }

@@ -8,35 +8,67 @@ internal import NIOCore
 
 // Strict reading of paths, queries and bodies.
 
-extension APIContext {
-    /// The bundle ID in the path of a request that writes. Invalid text is the caller's mistake, not a missing app.
-    ///
-    /// - Throws: `invalid-request`, `forbidden`.
-    func bundleIDToWrite() throws(Problem) -> BundleID {
-        let bundleID = try BundleID(toWrite: text("bundleId"))
+/// Reads the names in the path of a request to the API or the console. It refuses names that are invalid or out of the
+/// caller's reach.
+protocol PathReading: Reaching {
+    /// The parameters of the path, still percent-encoded.
+    var parameters: Parameters { get }
+}
+
+extension PathReading {
+    /// A percent-decoded parameter. Text that cannot be decoded is returned unchanged.
+    func text(_ name: String) -> String {
+        let raw = parameters.get(name) ?? ""
+        return PercentEncoding.decode(raw) ?? raw
+    }
+
+    /// - Parameter kind: the problem for text that cannot be a bundle ID. It is `invalid-request` if the request writes,
+    ///   because then it is the caller's mistake, and not a missing app.
+    /// - Throws: `kind`; `forbidden` for an app out of reach.
+    func bundleID(orThrow kind: Problem.Kind = .appNotFound) throws(Problem) -> BundleID {
+        let bundleID: BundleID = try name("bundleId", "a bundle ID", BundleID.rule, orThrow: kind)
         try requireAccess(to: bundleID)
         return bundleID
     }
 
-    /// The event key in the path of a request that writes.
-    ///
-    /// - Throws: `invalid-request`.
-    func eventKeyToWrite() throws(Problem) -> EventKey {
-        guard let key = EventKey(rawValue: text("key")) else {
-            throw Problem.invalid("The event key in the path is not valid. \(EventKey.rule)", at: "key", EventKey.rule)
-        }
-        return key
+    private func name<Name: RawRepresentable<String>>(
+        _ parameter: String, _ noun: String, _ rule: String, orThrow kind: Problem.Kind
+    ) throws(Problem) -> Name {
+        let text = text(parameter)
+        if let name = Name(rawValue: text) { return name }
+        let fault = FieldError(pointer: parameter, detail: rule)
+        throw Problem(
+            kind, "\(text.quotedJSON) cannot be \(noun). \(rule)", errors: kind == .invalidRequest ? [fault] : [])
     }
-}
 
-extension BundleID {
-    /// - Throws: `invalid-request`.
-    init(toWrite text: String) throws(Problem) {
-        guard let bundleID = BundleID(rawValue: text) else {
-            throw Problem.invalid(
-                "\(JSONText.quoted(text)) cannot be a bundle ID. \(BundleID.rule)", at: "bundleId", BundleID.rule)
+    /// - Throws: `not-found` for anything but Apple's two environments.
+    func environment() throws(Problem) -> APNsEnvironment {
+        let text = text("environment")
+        guard let environment = APNsEnvironment(rawValue: text) else {
+            throw Problem(
+                .notFound, "\(text.quotedJSON) is not an environment; use development or production.",
+                errors: [FieldError(pointer: "environment", detail: "development or production was expected.")])
         }
-        self = bundleID
+        return environment
+    }
+
+    /// The app and environment in the path.
+    func app() throws(Problem) -> AppEnvironment {
+        AppEnvironment(bundleID: try bundleID(), environment: try environment())
+    }
+
+    /// - Parameter kind: the problem for text that cannot be an event key: `invalid-request` if the request writes.
+    func eventKey(orThrow kind: Problem.Kind = .eventNotFound) throws(Problem) -> EventKey {
+        try name("key", "an event key", EventKey.rule, orThrow: kind)
+    }
+
+    /// Reads a UUID. Invalid text gives the same error as an unknown ID.
+    func id(_ name: String = "id", orThrow kind: Problem.Kind) throws(Problem) -> UUID {
+        let text = text(name)
+        guard let id = UUID(uuidString: text) else {
+            throw Problem(kind, "\(text.quotedJSON) is not a valid ID; IDs are UUIDs.")
+        }
+        return id
     }
 }
 
@@ -55,9 +87,8 @@ extension Request {
         if let fallback, headers[.contentLength].map({ $0 == "0" }) ?? (headers[.transferEncoding] == nil) {
             return try JSONValue(parsing: Array(fallback.utf8))
         }
-        let mediaType = headers[.contentType]?.split(separator: ";").first?.lowercased()
-            .trimmingPrefix { $0 == " " }
-        guard let mediaType, mediaTypes.contains(String(mediaType).filter { $0 != " " }) else {
+        let mediaType = headers[.contentType]?.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+        guard let mediaType, mediaTypes.contains(mediaType) else {
             throw Problem(
                 .unsupportedMediaType, "Send the body as Content-Type: \(mediaTypes.joined(separator: " or ")).")
         }
@@ -72,7 +103,7 @@ extension Request {
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(
                 .unsupportedMediaType,
-                "Send the body as it is, without the header Content-Encoding (\(JSONText.quoted(encoding))).")
+                "Send the body as it is, without the header Content-Encoding (\(encoding.quotedJSON)).")
         }
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLarge(limit) }
         var bytes: [UInt8] = []
@@ -84,15 +115,18 @@ extension Request {
     }
 
     private static func tooLarge(_ limit: Int) -> Problem {
-        Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.", members: [.limit(limit)])
+        Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.") { $0.limit = limit }
     }
 }
 
 /// The query of a URI, read strictly.
 struct QueryParameters: Sendable {
-    private var values: [String: String] = [:]
+    fileprivate(set) var values: [String: String] = [:]
+}
 
-    init() {}
+extension QueryParameters {
+    /// The query of a page, which may have any parameters.
+    init(_ fields: FormFields) { for entry in fields.entries { values[entry.name] = fields[entry.name] } }
 
     /// - Throws: `unknown-field` for an unknown name; `invalid-request` for a name that occurs twice, or a value that
     ///   is not percent-encoded text.
@@ -103,25 +137,21 @@ struct QueryParameters: Sendable {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let name = PercentEncoding.decode(parts[0]) ?? parts[0]
             let raw = parts.count > 1 ? parts[1] : ""
-            guard known.contains(name) else {
+            let detail: String
+            if !known.contains(name) {
                 isUnknown = true
-                errors.append(
-                    FieldError(
-                        pointer: name,
-                        detail: known.isEmpty
-                            ? "There are no query parameters here."
-                            : "There is no such query parameter; there are \(known.joined(separator: ", "))."))
-                continue
-            }
-            guard let value = PercentEncoding.decode(raw), !value.contains("\0"),
+                detail =
+                    known.isEmpty
+                    ? "There are no query parameters here."
+                    : "There is no such query parameter; there are \(known.joined(separator: ", "))."
+            } else if let value = PercentEncoding.decode(raw), !value.contains("\0"),
                 values.updateValue(value, forKey: name) == nil
-            else {
-                errors.append(
-                    FieldError(
-                        pointer: name,
-                        detail: "It must be percent-encoded UTF-8 without U+0000, and be given only once."))
+            {
                 continue
+            } else {
+                detail = "It must be percent-encoded UTF-8 without U+0000, and be given only once."
             }
+            errors.append(FieldError(pointer: name, detail: detail))
         }
         guard errors.isEmpty else {
             throw Problem(

@@ -1,8 +1,8 @@
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
+package import FoundationEssentials
+package import Grandstand
+package import GrandstandContract
 internal import Hummingbird
-internal import JSON
+package import JSON
 
 /// `/v1/keys`.
 extension API {
@@ -10,24 +10,29 @@ extension API {
         [
             Route(.createKey) { request, context in
                 let draft = try Contract.KeyDraft(body: try await request.json(), now: now())
-                return .json(try await keys.create(draft, context.caller), status: .created)
+                return .json(
+                    try await keys.create(draft, by: context.actor, within: context.reach), status: .created)
             },
             Route(.listKeys) { _, context in
-                .json(try await keys.keys(within: context.reach, try context.query.page(), now: now()))
+                .json(try await keys.keys(within: context.reach, try context.query.page()))
             },
             Route(.getKey) { _, context in
-                .json(try await keys.key(try context.id(orThrow: .keyNotFound), context.caller))
+                .json(try await keys.key(try context.id(orThrow: .keyNotFound), within: context.reach))
             },
+            // Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
             Route(.revokeKey) { _, context in
-                try await keys.revoke(
-                    try context.id(orThrow: .keyNotFound),
-                    disablingWebhooks: try context.query.flag("disableWebhooks"), context.caller)
+                let id = try context.id(orThrow: .keyNotFound)
+                let disablingWebhooks = try context.query.flag("disableWebhooks")
+                _ = try await keys.key(id, within: context.reach)
+                try await keys.revoke(id, disablingWebhooks: disablingWebhooks, by: context.actor)
                 return .noContent
             },
             Route(.rotateKey) { request, context in
                 let id = try context.id(orThrow: .keyNotFound)
                 let overlap = try Contract.RotationDraft.read(try await request.json(orIfEmpty: "{}")).overlapSeconds
-                return .json(try await keys.rotate(id, overlap: overlap, context.caller), status: .created)
+                return .json(
+                    try await keys.rotate(id, overlap: overlap, by: context.actor, within: context.reach),
+                    status: .created)
             },
         ]
     }
@@ -35,14 +40,24 @@ extension API {
 
 extension Contract.KeyDraft {
     /// Reads the body of `POST /v1/keys`.
-    init(body: JSONValue, now: Date) throws(Problem) {
+    package init(body: JSONValue, now: Date) throws(Problem) {
         self = try Self.read(body) { draft, faults throws(Problem) in
             if let expiresAt = draft.expiresAt, expiresAt <= now {
                 faults.add("/expiresAt", "A time in the future was expected.")
             }
-            _ = try AppReach(draft.bundleId, draft.bundleIds, &faults)
-            if draft.lacksApp { faults.add("/bundleId", Self.appRule) }
-            if draft.mayNotHavePrefix { faults.add("/eventKeyPrefix", Self.prefixRule) }
+            let reach = try AppReach(draft.bundleId, draft.bundleIds, &faults)
+            // Anybody can extract a `device` key from the app, so it must not open another app.
+            if draft.scopes.contains(.device), reach.onlyApp == nil {
+                faults.add(
+                    "/bundleId", "A key with the scope device must be bound to exactly one app. Give one bundle ID.")
+            }
+            // Only calls on events check the prefix.
+            if draft.eventKeyPrefix != nil, Set(draft.scopes) != [.organise] {
+                faults.add(
+                    "/eventKeyPrefix",
+                    "A key with a prefix of event keys can have only the scope organise. Leave the other scopes or the "
+                        + "prefix out.")
+            }
             return draft
         }
     }

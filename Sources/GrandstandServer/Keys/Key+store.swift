@@ -4,33 +4,36 @@ package import Grandstand
 package import GrandstandContract
 internal import Postgres
 
-/// Keys in the table `api_keys`.
+/// The operations on keys, in the table `api_keys`. A caller manages only keys whose reach is inside its own.
 extension KeyStore {
     /// Creates a key and returns its secret. The secret cannot be read again.
     ///
-    /// - Throws: `app-not-found` for a key that is bound to an unknown app; `invalid-request` for a `device` key that
-    ///   is not bound to exactly one app, and for a prefix on a key with other scopes than `organise`.
+    /// - Parameter reach: the caller's.
+    /// - Throws: `forbidden` for a key that reaches more, and if a caller that is bound to apps sets a prefix;
+    ///   `app-not-found` for a key that is bound to an unknown app; `invalid-request` for a prefix that overlaps another.
     package func create(
-        _ draft: Contract.KeyDraft, by actor: AuditActor, now: Date
+        _ draft: Contract.KeyDraft, by actor: AuditActor, within reach: AppReach = .all
     ) async throws -> Contract.IssuedKey {
-        guard !draft.lacksApp else { throw Problem(.invalidRequest, Contract.KeyDraft.appRule) }
-        guard !draft.mayNotHavePrefix else { throw Problem(.invalidRequest, Contract.KeyDraft.prefixRule) }
-        let reach = try await registered(draft.reach)
+        guard reach.covers(draft.reach) else { throw reach.refusal }
+        // A prefix takes the event keys that begin with it away from all other apps.
+        guard draft.eventKeyPrefix == nil || reach == .all else {
+            throw Problem(
+                .forbidden,
+                "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
+                    + "with a prefix.")
+        }
+        let now = now()
         return try await database.transaction { connection in
-            try await Self.requireFree(reach, now: now, on: connection)
-            return try await Self.issue(draft, for: reach, .keyCreated, AuditRows(by: actor, at: now), on: connection)
+            var own = draft.reach
+            if let apps = own.apps {
+                let registered = try await ReachColumns.registered(apps, on: connection) { missing in
+                    Problem(.appNotFound, "There is no app \(missing). Register it first, or leave the app out.")
+                }
+                own = AppReach(of: Array(registered), eventKeyPrefix: own.eventKeyPrefix)
+            }
+            try await Self.requireFree(own, now: now, on: connection)
+            return try await Self.issue(draft, for: own, .keyCreated, AuditRows(by: actor, at: now), on: connection)
         }
-    }
-
-    /// The reach with the apps' bundle IDs as they were registered.
-    ///
-    /// - Throws: `app-not-found`.
-    private func registered(_ reach: AppReach) async throws -> AppReach {
-        guard let apps = reach.apps else { return reach }
-        let registered = try await ReachColumns.registered(apps, on: database) { missing in
-            Problem(.appNotFound, "There is no app \(missing). Register it first, or leave the app out.")
-        }
-        return AppReach(of: Array(registered), eventKeyPrefix: reach.eventKeyPrefix)
     }
 
     /// Refuses a prefix that overlaps the prefix of keys of other apps, because an event key with both prefixes would
@@ -41,7 +44,7 @@ extension KeyStore {
         try await connection.query("lock table api_keys in share row exclusive mode")
         let overlapping = try await connection.query(
             """
-            \(selection) where (starts_with(event_key_prefix, \(prefix)) or starts_with(\(prefix), event_key_prefix))
+            \(selection(at: now)) where (starts_with(event_key_prefix, \(prefix)) or starts_with(\(prefix), event_key_prefix))
                 and \(isActive(at: now))
             """
         ).map(key)
@@ -55,38 +58,45 @@ extension KeyStore {
     /// Keys with their last use, the newest first. A last use is stored every few seconds, so it may be some seconds
     /// old.
     ///
-    /// - Parameter reach: only keys whose own reach is inside this reach.
     /// - Throws: `invalid-request` for an invalid cursor.
-    package func keys(within reach: AppReach, _ page: PageRequest, now: Date) async throws -> Contract.KeyPage {
+    package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Contract.KeyPage {
         let part = try TimePage(page, by: "k.created_at", "k.id", newestFirst: true)
         let rows = try await database.query(
             """
-            select \(Self.columns(at: now)) from api_keys k
-            where \(ReachColumns.isWithin(reach, of: "k")) and \(part.condition) \(part.order)
+            \(Self.selection(at: now())) where \(ReachColumns.isWithin(reach, of: "k")) and \(part.condition)
+            \(part.order)
             """)
         return part.page(try rows.read()) { ($0.createdAt, $0.id) }
     }
 
-    /// - Returns: `nil`: there is no such key whose own reach is inside `reach`.
-    func key(_ id: UUID, within reach: AppReach = .all, now: Date) async throws -> Contract.Key? {
-        try await database.query(
+    /// - Throws: `key-not-found`, also for a key that reaches more than `reach`.
+    func key(_ id: UUID, within reach: AppReach = .all) async throws -> Contract.Key {
+        let rows = try await database.query(
             """
-            select \(Self.columns(at: now)) from api_keys k where k.id = \(id) and \(ReachColumns.isWithin(reach, of: "k"))
-            """
-        ).read(Contract.Key.self).first
+            \(Self.selection(at: now())) where k.id = \(id) and \(ReachColumns.isWithin(reach, of: "k"))
+            """)
+        guard let row = rows.first else { throw Problem(.keyNotFound, "There is no key \(id.words).") }
+        return try row.read()
     }
 
-    /// Creates a key with the same name, scopes, apps and prefix. The old key is valid until `overlapEnds`, or until
-    /// its own expiry if that is earlier.
+    /// Creates a key with the same name, scopes, apps and prefix.
     ///
-    /// - Returns: the new key; `nil` if there is no active key with this ID, or if it was already replaced.
-    package func rotate(
-        _ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date
-    ) async throws -> Contract.IssuedKey? {
-        try await database.transaction { connection in
+    /// - Parameter overlap: seconds for which the old key can still be used, if it does not expire earlier; `nil`: a day.
+    /// - Throws: `key-not-found`, also for a key that is revoked, expired or already replaced.
+    func rotate(
+        _ id: UUID, overlap: Int?, by actor: AuditActor, within reach: AppReach = .all
+    ) async throws -> Contract.IssuedKey {
+        let key = try await key(id, within: reach)
+        let now = now()
+        let issued = try await database.transaction { connection in
             let rows = try await connection.query(
-                "\(Self.selection) where id = \(id) and replaced_by is null and \(Self.isActive(at: now)) for update")
-            guard let old = try rows.first.map(Self.key) else { return nil }
+                """
+                \(Self.selection(at: now)) where id = \(id) and replaced_by is null and \(Self.isActive(at: now)) for update
+                """)
+            guard let old = try rows.first.map(Self.key) else {
+                let state = key.replacedBy == nil ? key.state.rawValue : "replaced already"
+                throw Problem(.keyNotFound, "The key \(key.name) is \(state).")
+            }
             // The new key expires at the time at which the old key would have expired, so rotation does not prolong a
             // limited key.
             let draft = Contract.KeyDraft(name: old.name, scopes: Array(old.scopes), expiresAt: old.expiresAt)
@@ -95,11 +105,13 @@ extension KeyStore {
             try await connection.query(
                 """
                 update api_keys set replaced_by = \(issued.id)::text::uuid,
-                    expires_at = least(expires_at, \(overlapEnds))
+                    expires_at = least(expires_at, \(now.addingTimeInterval(TimeInterval(overlap ?? 86_400))))
                 where id = \(id)
                 """)
             return issued
         }
+        forget(id)
+        return issued
     }
 
     /// Revokes a key.
@@ -107,21 +119,21 @@ extension KeyStore {
     /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key is already
     ///   revoked.
     /// - Returns: whether the call changed anything: the key was not revoked yet, or a webhook was enabled.
-    package func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool {
-        try await database.transaction { connection in
+    @discardableResult
+    package func revoke(
+        _ id: UUID, disablingWebhooks: Bool = false, by actor: AuditActor
+    ) async throws -> Bool {
+        let now = now()
+        let isChanged = try await database.transaction { connection in
             let rows = try await connection.query(
                 """
                 update api_keys set revoked_at = \(now) where id = \(id) and revoked_at is null
                 returning name, prefix, apps
                 """)
-            let audit = AuditRows(by: actor, at: now)
-            var entries: [PostgresQuery] = []
-            if let row = rows.first {
+            var entries = try rows.map { row in
                 let (name, prefix): (String, String) = (try row.decode("name"), try row.decode("prefix"))
-                entries.append(
-                    audit.insert(
-                        .keyRevoked, .init(bundleID: try ReachColumns.read(row).onlyApp),
-                        reason: "\(name) (\(prefix)…)"))
+                return AuditRows(by: actor, at: now).insert(
+                    .keyRevoked, .init(bundleID: try ReachColumns.read(row).onlyApp), reason: "\(name) (\(prefix)…)")
             }
             if disablingWebhooks {
                 entries += try await WebhookStore.disable(declaredBy: id, by: actor, now: now, on: connection)
@@ -129,6 +141,8 @@ extension KeyStore {
             if !entries.isEmpty { try await connection.pipeline(entries) }
             return !entries.isEmpty
         }
+        forget(id)
+        return isChanged
     }
 
     /// Records when keys were last used. A time before the recorded one changes nothing. A deleted key is no error.
@@ -181,16 +195,18 @@ extension KeyStore {
         case when k.revoked_at is not null then 'revoked' when k.expires_at <= \(now) then 'expired' else 'active' end
             as state,
         k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
-        k.replaced_by as "replacedBy", k.used_at as "lastUsedAt"
+        k.replaced_by as "replacedBy", k.used_at as "lastUsedAt", k.secret_hash
         """
     }
+
+    private static func selection(at now: Date) -> PostgresQuery { "select \(columns(at: now)) from api_keys k" }
 }
 
 /// The keys of requests.
 extension KeyStore {
     static func validKeys(on database: Database, at now: Date) async throws -> [SecretHash: APIKey] {
         var keys: [SecretHash: APIKey] = [:]
-        for row in try await database.query("\(selection) where \(isActive(at: now))") {
+        for row in try await database.query("\(selection(at: now)) where \(isActive(at: now))") {
             keys[try row.decode("secret_hash")] = try key(row)
         }
         return keys
@@ -200,52 +216,27 @@ extension KeyStore {
         "revoked_at is null and (expires_at is null or expires_at > \(now))"
     }
 
-    private static let selection: PostgresQuery = """
-        select id, name, secret_hash, scopes::text[] as scopes, apps, event_key_prefix, expires_at, replaced_by
-        from api_keys
-        """
-
     private static func key(_ row: PostgresRow) throws -> APIKey {
-        let scopes: [String] = try row.decode("scopes")
-        var reach = try ReachColumns.read(row)
-        reach.eventKeyPrefix = try row.optionalWord("event_key_prefix")
+        let key: Contract.Key = try row.read()
         return APIKey(
-            id: try row.decode("id"), name: try row.decode("name"),
+            id: try row.decode("id"), name: key.name,
             // A scope of a newer version opens nothing here.
-            scopes: Set(scopes.map(Contract.Scope.init(rawValue:))).intersection(Contract.Scope.allCases),
-            reach: reach, expiresAt: try row.decode("expires_at"), replacedBy: try row.decode("replaced_by"))
+            scopes: Set(key.scopes).intersection(Contract.Scope.allCases), reach: key.reach,
+            expiresAt: key.expiresAt, replacedBy: try row.decode("replacedBy"))
     }
 }
 
 extension Contract.KeyDraft {
     /// The apps and events that the key will reach.
     var reach: AppReach {
-        AppReach(
-            of: (bundleIds ?? bundleId.map { [$0] })?.compactMap(BundleID.init),
-            eventKeyPrefix: eventKeyPrefix.flatMap(EventKey.init))
+        AppReach(named: bundleIds ?? bundleId.map { [$0] }, eventKeyPrefix: eventKeyPrefix)
     }
-
-    /// Whether a `device` key is not bound to exactly one app. Anybody can extract the key from the app, so it must not
-    /// open another app.
-    var lacksApp: Bool { scopes.contains(.device) && reach.onlyApp == nil }
-
-    /// Whether the prefix is not allowed. Only calls on events check the prefix, so the key may have no scope but
-    /// `organise`.
-    var mayNotHavePrefix: Bool { eventKeyPrefix != nil && Set(scopes) != [.organise] }
-
-    /// The error text for a key whose prefix is not allowed (`mayNotHavePrefix`).
-    static let prefixRule =
-        "A key with a prefix of event keys can have only the scope organise. Leave the other scopes or the prefix out."
-
-    /// The error text for a `device` key that is not bound to exactly one app (`lacksApp`).
-    static let appRule =
-        "A key with the scope device must be bound to exactly one app. Give one bundle ID."
 }
 
 extension Contract.Key {
     /// The apps and events that the key reaches.
     package var reach: AppReach {
-        AppReach(of: bundleIds?.compactMap(BundleID.init), eventKeyPrefix: eventKeyPrefix.flatMap(EventKey.init))
+        AppReach(named: bundleIds, eventKeyPrefix: eventKeyPrefix)
     }
 }
 

@@ -26,7 +26,7 @@ extension Resource {
             below: [
                 Listing(
                     source: .operation(.listWebhooks), heading: "Webhooks", caption: "Webhooks that this key declared",
-                    nothing: "None.", limit: 200, query: { [("declaredBy", $0.text("id"))] },
+                    nothing: "None.", limit: 200, query: { ["declaredBy": $0.text("id")] },
                     columns: [
                         .link("url") { webhook, _ in
                             ConsolePath.webhooks + "/" + PercentEncoding.encode(webhook.text("id"))

@@ -5,9 +5,8 @@ internal import Postgres
 internal import Synchronization
 
 /// API keys in the table `api_keys` (`Key+store`), and all valid ones in memory, by the hash of their secret, so that
-/// calls are authenticated without asking the database. Also the operations on keys: a key that is bound to apps can
-/// manage only the keys for these apps. The table has no secrets, only their SHA-256 hashes; a secret has 256 random
-/// bits.
+/// calls are authenticated without asking the database. The table has no secrets, only their SHA-256 hashes; a secret has
+/// 256 random bits.
 ///
 /// The keys are read again when a change is announced, and each second, so a revocation takes effect within a second on
 /// every replica. While the database does not answer, known keys stay valid for a bounded time; callers can then only
@@ -78,7 +77,7 @@ package final class KeyStore: Sendable {
 
     /// Makes a change of a key take effect in this process as soon as it is committed. In other processes, it takes
     /// effect when it is announced.
-    private func forget(_ id: UUID) {
+    func forget(_ id: UUID) {
         database.afterCommit { [self] in
             state.withLock { state in
                 state.keys = state.keys.filter { $0.value.id != id }
@@ -144,55 +143,5 @@ package final class KeyStore: Sendable {
             uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
             throw error
         }
-    }
-
-    // MARK: Operations
-
-    /// - Throws: `forbidden`, also if a caller that is bound to apps sets an event-key prefix, because a prefix takes
-    ///   the event keys that begin with it away from all other apps; the errors of the other `create`.
-    func create(_ draft: Contract.KeyDraft, _ caller: APIKey) async throws -> Contract.IssuedKey {
-        try caller.requireAccess(to: draft.reach)
-        guard draft.eventKeyPrefix == nil || caller.reach == .all else {
-            throw Problem(
-                .forbidden,
-                "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
-                    + "with a prefix."
-            )
-        }
-        return try await create(draft, by: caller.actor, now: now())
-    }
-
-    /// - Throws: `key-not-found`.
-    func key(_ id: UUID, _ caller: APIKey) async throws -> Contract.Key {
-        guard let key = try await key(id, within: caller.reach, now: now()) else {
-            throw Problem(.keyNotFound, "There is no key \(id.words).")
-        }
-        return key
-    }
-
-    /// Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
-    ///
-    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key was revoked
-    ///   earlier.
-    /// - Throws: `key-not-found`.
-    func revoke(_ id: UUID, disablingWebhooks: Bool, _ caller: APIKey) async throws {
-        _ = try await key(id, caller)
-        _ = try await revoke(id, disablingWebhooks: disablingWebhooks, by: caller.actor, now: now())
-        forget(id)
-    }
-
-    /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
-    /// - Throws: `key-not-found`, also for a key that is revoked or expired.
-    func rotate(_ id: UUID, overlap: Int?, _ caller: APIKey) async throws -> Contract.IssuedKey {
-        let key = try await key(id, caller)
-        let now = now()
-        let overlapEnds = now.addingTimeInterval(TimeInterval(overlap ?? 86_400))
-        guard let issued = try await rotate(id, overlapEnds: overlapEnds, by: caller.actor, now: now) else {
-            throw Problem(
-                .keyNotFound,
-                "The key \(key.name) is \(key.replacedBy == nil ? key.state.rawValue : "replaced already").")
-        }
-        forget(id)
-        return issued
     }
 }

@@ -6,9 +6,7 @@ enum ReachColumns {
     static func value(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
 
     static func read(_ row: PostgresRow) throws -> AppReach {
-        guard let names = try row.decode([String]?.self, "apps") else { return .all }
-        // Names that this build cannot parse give access to nothing.
-        return .only(Set(names.compactMap(BundleID.init)))
+        AppReach(named: try row.decode("apps"))
     }
 
     /// The condition that a row's apps are all within `reach`.

@@ -6,22 +6,21 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
-/// Lookups' answers with the newest content, read from the database; `nil` for a name that is not known. Only one query
-/// runs at a time. Calls that come during a query are answered together by the next query, and each name is read only
-/// once for all of them. A caller gets the result of a query that began after its call. So the content is never older
-/// than the last content that was accepted before the call.
-private typealias LookupContents = Batch<LookupName, LookupAnswer?>
+/// The newest contents of lanes, read from the database. Only one query runs at a time. Calls that come during a query are
+/// answered together by the next query, and each lane is read only once for all of them. A caller gets the result of a
+/// query that began after its call. So the content is never older than the last content that was accepted before the call.
+typealias LookupContents = Batch<Int, LookupContent?>
 
 /// `/v1/lookup`: millions of apps send lookups at kick-off before they start a Live Activity.
 extension API {
     var lookupRoutes: [Route] {
         // After a query there is a pause of four times its time. So however many phones ask, queries take at most a fifth
-        // of one session's time. The answer for one name may have 5 KB.
+        // of one session's time. A content may have 5 KB.
         let contents = LookupContents(
             limit: 1_000, capacity: 10_000, restPerWork: 4, failsWholeBatch: { _ in true }
-        ) { [lookups = stores.lookups, now] names in
-            let found = try await lookups.lookups(of: Set(names), now: now())
-            return names.map { found[$0].map { LookupAnswer($0.lookup, $0.wait) } }
+        ) { [lookups = stores.lookups] lanes in
+            let found = try await lookups.contents(of: lanes)
+            return lanes.map { found[$0] }
         }
         // A series that begins with 1 shows no increase.
         for result in LookupResult.allCases { _ = metrics.lookups(result) }
@@ -52,58 +51,57 @@ extension API {
             topic: bundleID.topic, environment: try context.environment(), key: key,
             variant: try context.query.variant())
         let reply = await lookups.answers(to: [name])[0]
-        guard reply.freshness != .unknown else { throw LookupReplica.unread }
         var answer = reply.answer
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
         // exists.
         if wantsState ?? false {
             switch answer {
-            case .found:
-                return try lookupResponse(to: request, try await contents.run(name), .confirmed, name, bundleID)
-            // The answer from memory already says that the event is over. If the database cannot be asked, this answer
-            // is sent without the content.
-            case .over: answer = (try? await contents.run(name)) ?? answer
+            case .found: answer = try await lookups.answer(to: name, with: contents)
+            // If the database cannot be asked, the answer that the event is over is sent without the content.
+            case .over: answer = (try? await lookups.answer(to: name, with: contents)) ?? answer
             case .pending, .noSuchVariant, nil: break
             }
         }
-        do {
-            return try lookupResponse(to: request, answer, reply.freshness, name, bundleID)
-        } catch var problem as Problem {
-            if case .stale(let seconds) = reply.freshness { problem.age = seconds }
-            throw problem
+        if case .found(let body)? = answer {
+            return LookupResponse(body, reply.freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
         }
+        var problem = refusal(answer, reply.freshness, name, bundleID)
+        if case .stale(let seconds) = reply.freshness { problem.age = seconds }
+        throw problem
     }
 
-    private func lookupResponse(
-        to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ name: LookupName,
-        _ bundleID: BundleID
-    ) throws -> Response {
+    /// Why a lookup names no channel.
+    private func refusal(
+        _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ name: LookupName, _ bundleID: BundleID
+    ) -> Problem {
+        guard freshness != .unknown else { return LookupReplica.unread }
         let key = name.key
-        var audience: String {
+        let audience =
             "\(bundleID) in \(name.environment.rawValue)\(name.variant.map { " in variant \($0)" } ?? "")"
-        }
         switch answer {
-        case .found(let body):
-            return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
-        case .over(let contentState, let timestamp):
+        case .over(let content):
             var problem = Problem(
-                .eventEnded,
-                "The event \(key) is over for \(audience); there is nothing to follow.",
-                members: contentState.map { contentState in
-                    [.contentState(Array(contentState.bytes))] + (timestamp.map { [.timestamp($0)] } ?? [])
-                } ?? [], maxAge: Self.maxAgeOver)
+                .eventEnded, "The event \(key) is over for \(audience); there is nothing to follow.",
+                maxAge: Self.maxAgeOver)
+            (problem.contentState, problem.timestamp) = (content?.state, content?.timestamp)
             problem.status = 410
-            throw problem
+            return problem
         case .pending(let wait):
             let now = now()
             let retryAfter = wait.retryAfter(now)
-            throw Problem(
+            return Problem(
                 .channelPending, wait.detail(of: key, now), retryAfter: retryAfter,
                 maxAge: min(retryAfter, Self.maxAgeOver))
         case .noSuchVariant(let variants):
-            throw Problem.variantNotFound(audience, of: key, variants, maxAge: Self.maxAgeUnknown)
-        case nil:
-            throw Problem(
+            let names = variants.compactMap { $0?.rawValue }
+            let others = names + (variants.contains(nil) ? ["an audience without a variant"] : [])
+            return Problem(
+                .variantNotFound,
+                "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
+                maxAge: Self.maxAgeUnknown
+            ) { $0.variants = names }
+        case .found, nil:
+            return Problem(
                 .eventNotFound, "There is no event \(key) for \(audience).", maxAge: Self.maxAgeUnknown)
         }
     }
@@ -123,23 +121,16 @@ extension API {
         }
         var replies = await lookups.answers(to: names.compactMap(\.self))[...]
         for (text, name) in zip(texts, names) {
-            guard name != nil, let reply = replies.popFirst() else {
+            guard let name, let reply = replies.popFirst() else {
                 missing.append((text, .eventNotFound))
                 continue
             }
-            guard reply.freshness != .unknown else {
-                missing.append((text, .storeUnavailable))
-                continue
-            }
-            if reply.freshness != .confirmed { worst = reply.freshness }
-            switch reply.answer {
-            case .found(let body):
+            if case .stale = reply.freshness { worst = reply.freshness }
+            if case .found(let body)? = reply.answer {
                 items.append(body.bytes)
                 metrics.count(.found)
-            case .pending: missing.append((text, .channelPending))
-            case .over: missing.append((text, .eventEnded))
-            case .noSuchVariant: missing.append((text, .variantNotFound))
-            case nil: missing.append((text, .eventNotFound))
+            } else {
+                missing.append((text, refusal(reply.answer, reply.freshness, name, bundleID).kind))
             }
         }
         if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unread }
@@ -162,28 +153,12 @@ extension API {
     }
 }
 
-extension Problem {
-    /// - Parameter variants: the existing variants; `nil` is an audience without a variant.
-    fileprivate static func variantNotFound(
-        _ audience: String, of key: EventKey, _ variants: [Variant?], maxAge: Int
-    ) -> Problem {
-        let names = variants.compactMap { $0?.rawValue }
-        let others = names + (variants.contains(nil) ? ["an audience without a variant"] : [])
-        return Problem(
-            .variantNotFound,
-            "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
-            members: [.variants(names)], maxAge: maxAge)
-    }
-}
-
 extension QueryParameters {
     /// The variant in the query; `nil`: none.
     func variant() throws(Problem) -> Variant? {
         try read("variant", Variant.rule, Variant.init(rawValue:))
     }
-}
 
-extension QueryParameters {
     fileprivate func list() throws(Problem) -> LookupListQuery {
         let page = try page()
         let after = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
@@ -196,19 +171,10 @@ extension QueryParameters {
 
 /// The result of a lookup, as a label of the metric.
 enum LookupResult: String, Sendable, CaseIterable {
-    /// The answer names a channel.
-    case found
-    /// The caller's copy is still valid (304).
-    case notModified = "not-modified"
-    /// The event has no channel yet.
-    case pending
-    case over
-    /// The event does not exist.
-    case unknown
-    /// The answer is the list of events to follow.
-    case listed
-    /// Neither the memory nor the database could answer.
-    case unavailable
+    /// The answer names a channel; the caller's copy is still valid (304); the answer is the list of events to follow.
+    case found, notModified = "not-modified", listed
+    /// The event has no channel yet; it is over; it does not exist; neither the memory nor the database could answer.
+    case pending, over, unknown, unavailable
 }
 
 extension ServerMetrics {

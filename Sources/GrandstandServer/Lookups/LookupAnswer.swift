@@ -19,29 +19,19 @@ enum LookupAnswer: Sendable, Hashable {
     case found(LookupBody)
     /// The event exists, but its channel does not exist yet.
     case pending(ChannelWait)
-    /// The event ended, at least for this audience, or was cancelled.
-    ///
-    /// - Parameters:
-    ///   - contentState: the event's last content, if the caller asked for it.
-    ///   - timestamp: `aps.timestamp` of the message with this content.
-    case over(contentState: RawJSON? = nil, timestamp: Int? = nil)
+    /// The event ended, at least for this audience, or was cancelled; with its last content, if the caller asked for it.
+    case over(LookupContent? = nil)
     /// The event exists, but none of the app's audiences in the event has the requested variant.
     ///
     /// - Parameter variants: the variants of the app's audiences, in the order of their declaration; `nil`: an audience
     ///   without a variant.
     case noSuchVariant(among: [Variant?])
+}
 
-    /// The answer for an audience.
-    ///
-    /// - Parameter wait: why the audience has no channel yet.
-    init(_ lookup: Contract.Lookup, _ wait: ChannelWait) {
-        switch lookup.state {
-        case .ended, .cancelled: self = .over(contentState: lookup.contentState, timestamp: lookup.timestamp)
-        case .scheduled, .live, .unknown:
-            let hasChannel = lookup.channelId != nil || lookup.delivery != nil
-            self = hasChannel ? .found(LookupBody(JSONWriter.text(lookup))) : .pending(wait)
-        }
-    }
+/// The newest content of an audience, and the `aps.timestamp` of the message with this content.
+struct LookupContent: Sendable, Hashable {
+    let state: RawJSON
+    let timestamp: Int
 }
 
 /// The JSON text of an answer, with its entity tag.

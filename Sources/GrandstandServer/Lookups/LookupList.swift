@@ -49,12 +49,10 @@ struct LookupList: Sendable {
     }
 
     let app: App
-    /// When the list is too old to be used.
-    let end: ContinuousClock.Instant
     private let items: [Item]
 
-    init(of app: App, _ items: [Item], until end: ContinuousClock.Instant = .now) {
-        (self.app, self.end) = (app, end)
+    init(of app: App, _ items: [Item]) {
+        self.app = app
         self.items = items.sorted { ($0.number, $0.key.rawValue) < ($1.number, $1.key.rawValue) }
     }
 

@@ -2,12 +2,15 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 
 /// One audience of an event, with everything that a lookup's answer depends on except the time.
 struct LookupRecord: Sendable, Equatable {
     /// The lowercased bundle ID.
     var topic: String
     var environment: APNsEnvironment
+    /// The lane of the audience's messages.
+    var lane = 0
     var storagePolicy: StoragePolicy
     /// Apple's ID; `nil` while there is no channel to follow.
     var channelID: String?
@@ -32,35 +35,23 @@ struct LookupRecord: Sendable, Equatable {
         var topics: [Topic] = []
     }
 
-    /// The answer to a lookup of the event with this key at `now`.
-    ///
-    /// - Parameter variants: the variants of all of the app's audiences.
-    func answer(of key: EventKey, variants: [Variant] = [], now: Date) -> LookupAnswer {
-        LookupAnswer(lookup(of: key, variants: variants, now: now), wait)
-    }
-
     /// The audience of the event with this key as it is at `now`.
     ///
     /// - Parameters:
     ///   - variants: the variants of all of the app's audiences.
-    ///   - contentState: the newest content.
-    ///   - timestamp: `aps.timestamp` of the message with this content.
+    ///   - content: the newest content, if the caller asked for it.
     func lookup(
-        of key: EventKey, variants: [Variant] = [], contentState: RawJSON? = nil, timestamp: Int? = nil, now: Date
+        of key: EventKey, variants: [Variant] = [], with content: LookupContent? = nil, now: Date
     ) -> Contract.Lookup {
-        let hasChannel =
-            switch delivery {
-            case .channel, .unknown: true
-            case .tokens: false
-            }
+        let hasChannel = delivery != .tokens
         return Contract.Lookup(
             eventKey: key.rawValue, channelId: hasChannel ? channelID : nil,
             // Only audiences that are reached by tokens have `delivery`. Older apps do not know this member, but they
             // look up only events with a channel.
             delivery: hasChannel ? nil : delivery, variant: variant?.rawValue,
             variants: variants.isEmpty ? nil : variants.map(\.rawValue), storagePolicy: .init(storagePolicy),
-            state: state(now: now), startsAt: startsAt, endsAt: endsAt, contentState: contentState,
-            timestamp: timestamp)
+            state: state(now: now), startsAt: startsAt, endsAt: endsAt, contentState: content?.state,
+            timestamp: content?.timestamp)
     }
 
     /// Whether this audience can no longer follow the event.
@@ -99,20 +90,32 @@ struct LookupEntry: Sendable {
 
     init(_ records: [LookupRecord]) { self.records = records }
 
-    /// The answer to a lookup; `nil` for an app that has no audience in the event.
-    mutating func answer(to name: LookupName, now: Date) -> LookupAnswer? {
-        guard let index = records.index(of: name.variant, name.topic, name.environment) else {
-            let others = ofApp(name).map(\.variant)
-            return others.isEmpty ? nil : .noSuchVariant(among: others)
-        }
-        let state = records[index].state(now: now)
-        if let kept = bodies[index], kept.state == state { return .found(kept.body) }
-        let answer = records[index].answer(of: name.key, variants: ofApp(name).compactMap(\.variant), now: now)
-        if case .found(let body) = answer { bodies[index] = (state, body) }
-        return answer
+    /// The record that answers a lookup.
+    func record(of name: LookupName) -> LookupRecord? {
+        records.index(of: name.variant, name.topic, name.environment).map { records[$0] }
     }
 
-    private func ofApp(_ name: LookupName) -> [LookupRecord] {
-        records.filter { $0.isOf(name.topic, name.environment) }
+    /// The variants of the app's audiences; `nil`: an audience without a variant.
+    func variants(of name: LookupName) -> [Variant?] {
+        records.filter { $0.isOf(name.topic, name.environment) }.map(\.variant)
+    }
+
+    /// The answer to a lookup; `nil` for an app that has no audience in the event.
+    ///
+    /// - Parameter content: the newest content, if the caller asked for it.
+    mutating func answer(to name: LookupName, with content: LookupContent? = nil, now: Date) -> LookupAnswer? {
+        let index = records.index(of: name.variant, name.topic, name.environment)
+        if content == nil, let index, let kept = bodies[index], kept.state == records[index].state(now: now) {
+            return .found(kept.body)
+        }
+        let variants = self.variants(of: name)
+        guard let index else { return variants.isEmpty ? nil : .noSuchVariant(among: variants) }
+        let record = records[index]
+        if record.isOver { return .over(content) }
+        let lookup = record.lookup(of: name.key, variants: variants.compactMap(\.self), with: content, now: now)
+        guard lookup.channelId != nil || lookup.delivery != nil else { return .pending(record.wait) }
+        let body = LookupBody(JSONWriter.text(lookup))
+        if content == nil { bodies[index] = (lookup.state, body) }
+        return .found(body)
     }
 }

@@ -1,9 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
-internal import Logging
 internal import Postgres
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// This process's copy of what lookups are answered from: a dictionary of events.
@@ -13,8 +11,6 @@ internal import Synchronization
 /// limited time.
 final class LookupReplica: Sendable {
     struct Settings: Sendable {
-        /// The time between two refreshes if nothing is announced. They also confirm the copy.
-        var interval = Duration.milliseconds(500)
         /// The pause after a refresh. A single change is read at once; those that follow closely are read
         /// together. So even a thousand changes a second cause only fifty refreshes.
         var pace = Duration.milliseconds(20)
@@ -50,10 +46,10 @@ final class LookupReplica: Sendable {
     struct State {
         /// The dictionary is changed in place under the lock: if a copy were kept, the next change would copy all of it.
         var entries: [EventKey: LookupEntry] = [:]
-        /// How many refreshes have begun.
-        var refreshes = 0
-        /// Events that this process has changed and no refresh has read since, with `refreshes` as it was then.
-        var unread: [EventKey: Int] = [:]
+        /// Events that this process has changed since the last refresh began.
+        var changed: Set<EventKey> = []
+        /// Events that this process has changed before, until a refresh has read them.
+        var reading: Set<EventKey> = []
         /// The journal's position at the last refresh; `nil`: the next refresh reads everything.
         var position: String?
         var readAt = ContinuousClock.now
@@ -61,19 +57,19 @@ final class LookupReplica: Sendable {
         var needsAll = false
         /// When the database last confirmed that memory is up to date.
         var confirmedAt: Date?
-        var lists: [LookupList.App: LookupList] = [:]
-        /// The bodies of pages of lists, by the URI that asked for them.
-        var pages: [String: (body: LookupBody, end: ContinuousClock.Instant)] = [:]
-        /// How often `lists` was emptied because of a change of this process.
-        var edition = 0
+        var lists = Lists()
 
-        /// Whether memory lacks a change that this process made to the event before `begun` refreshes had begun.
-        ///
-        /// - Parameter key: `nil`: any event.
-        func isUnread(_ key: EventKey?, asOf begun: Int = .max) -> Bool {
-            guard let key else { return unread.values.contains { $0 <= begun } }
-            return unread[key].map { $0 <= begun } ?? false
-        }
+        /// Whether memory lacks changes of this process.
+        var isBehind: Bool { !changed.isEmpty || !reading.isEmpty }
+    }
+
+    /// The lists of the events that an app may offer to follow, made from the dictionary and used for a limited time.
+    struct Lists {
+        /// When the lists are too old to be used. No two sets of lists have the same end.
+        var end = ContinuousClock.now
+        var ofApps: [LookupList.App: LookupList] = [:]
+        /// The bodies of pages, by the URI that asked for them.
+        var pages: [String: LookupBody] = [:]
     }
 
     let store: LookupStore
@@ -82,39 +78,30 @@ final class LookupReplica: Sendable {
     let keys: KeyStore?
     let now: @Sendable () -> Date
     let state = Mutex(State())
-    private let confirming: OutageLog
+    /// Yields when there is something to read.
+    let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
     private let refreshes: Batch<@Sendable () async throws -> Void, Void>
-    /// Rung when there is something to read.
-    private let bell = Doorbell()
 
     init(
-        store: LookupStore, keys: KeyStore? = nil,
-        settings: Settings = Settings(), now: @escaping @Sendable () -> Date, logger: Logger
+        store: LookupStore, keys: KeyStore? = nil, settings: Settings = Settings(),
+        now: @escaping @Sendable () -> Date
     ) {
         self.store = store
         self.keys = keys
         self.settings = settings
         self.now = now
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         refreshes = Batch(limit: .max, leastRest: settings.pace, failsWholeBatch: { _ in true }) { callers in
             try await callers[0]()
             return callers.map { _ in }
         }
-        confirming = OutageLog("lookups could not be confirmed; they are answered from memory", logger)
     }
 
     // MARK: Keeping up
 
-    /// Runs until a graceful stop or a cancellation.
-    func run() async {
-        await cancelWhenGracefulShutdown {
-            await withDiscardingTaskGroup { group in
-                group.addTask { await self.listen() }
-                await self.keepUp()
-            }
-        }
-    }
-
-    private func listen() async {
+    /// Listens until the task is cancelled.
+    func listen() async {
         var hasListened = false
         for await notification in store.database.pool.notifications(on: [LookupStore.channel]) {
             if notification == .listening {
@@ -122,37 +109,15 @@ final class LookupReplica: Sendable {
                 if hasListened { state.withLock { $0.needsAll = true } }
                 hasListened = true
             }
-            bell.ring()
-        }
-    }
-
-    /// Refreshes until the task is cancelled.
-    func keepUp() async {
-        var tidiedAt = ContinuousClock.now
-        while !Task.isCancelled {
-            do {
-                try await refresh()
-                confirming.worked()
-                if ContinuousClock.now - tidiedAt >= .seconds(LookupStore.journalSeconds / 10) {
-                    tidiedAt = .now
-                    try await store.tidy()
-                }
-            } catch {
-                confirming.failed(error)
-                try? await Task.sleep(for: settings.interval)
-                continue
-            }
-            await bell.wait(atMost: settings.interval)
+            wake.yield()
         }
     }
 
     /// Must be called after a transaction of this process has changed `subjects`, and before the caller of the
     /// transaction is answered. Memory gives no answers about these events until they have been read again.
-    func changed(_ subjects: [LookupStore.Subject]) {
-        state.withLock { state in
-            for case .event(let key) in subjects { state.unread[key] = state.refreshes }
-        }
-        bell.ring()
+    func changed(_ subjects: [String]) {
+        state.withLock { $0.changed.formUnion(subjects.compactMap(LookupStore.event)) }
+        wake.yield()
     }
 
     /// Brings memory up to date with everything that was committed before the call. One refresh runs at a time; callers
@@ -166,56 +131,34 @@ final class LookupReplica: Sendable {
     /// Reads the journal since the last refresh, reads the events that it names, and puts them into the dictionary.
     private func readChanges() async throws {
         let moment = now()
-        let (position, refresh) = state.withLock { state in
+        let position = state.withLock { state in
             // The journal may have deleted changes that were not read in time.
             let isLate = state.readAt.duration(to: .now) > .seconds(LookupStore.journalSeconds / 2)
             if state.needsAll || isLate { (state.needsAll, state.position) = (false, nil) }
-            state.refreshes += 1
-            return (state.position, state.refreshes)
+            state.reading.formUnion(state.changed)
+            state.changed = []
+            return state.position
         }
         let (subjects, end) = try await store.changes(since: position ?? LookupStore.newest)
-        if subjects.contains(.keys) { keys?.changed() }
-        if position == nil || subjects.contains(.everything) {
-            try await readAll()
-        } else {
-            var keys = subjects.compactMap { if case .event(let key) = $0 { key } else { nil } }[...]
-            while !keys.isEmpty {
-                try await read(Array(keys.prefix(settings.pageSize)))
-                keys = keys.dropFirst(settings.pageSize)
-            }
+        if subjects.contains("keys") { keys?.changed() }
+        var keys = Set(subjects.compactMap(LookupStore.event))
+        // The events in memory are read, too, so that those that were deleted are forgotten.
+        if position == nil || subjects.contains("events") {
+            keys = Set(state.withLock { $0.entries.keys }).union(try await store.keys())
+        }
+        var rest = Array(keys)[...]
+        while !rest.isEmpty {
+            let page = Array(rest.prefix(settings.pageSize))
+            rest = rest.dropFirst(page.count)
+            let records = try await PostgresTimeLimit.renewing { try await store.records(of: page) }
+            for key in page { put(key, records[key] ?? []) }
         }
         state.withLock { state in
             (state.position, state.readAt) = (end, .now)
-            let left = state.unread.filter { $0.value == refresh }
-            if left.count < state.unread.count {
-                // Other processes' changes may be missing from lists for a second, but this process's may not.
-                (state.unread, state.lists, state.pages) = (left, [:], [:])
-                state.edition += 1
-            }
+            // Other processes' changes may be missing from lists for a second, but this process's may not.
+            if !state.reading.isEmpty { (state.reading, state.lists) = ([], Lists()) }
             if !state.needsAll { state.confirmedAt = moment }
         }
-    }
-
-    /// Reads all events, page by page, and forgets those that were deleted.
-    private func readAll() async throws {
-        var found: Set<EventKey> = []
-        var page: [EventKey] = []
-        repeat {
-            page = try await PostgresTimeLimit.renewing { [after = page.last] in
-                let page = try await store.keys(after: after, limit: settings.pageSize)
-                try await read(page)
-                return page
-            }
-            found.formUnion(page)
-        } while page.count == settings.pageSize
-        state.withLock { state in
-            for key in Array(state.entries.keys) where !found.contains(key) { state.entries[key] = nil }
-        }
-    }
-
-    private func read(_ keys: [EventKey]) async throws {
-        let records = try await store.records(of: keys)
-        for key in keys { put(key, records[key] ?? []) }
     }
 
     /// Records that did not change are not replaced, so that their bodies are kept.
@@ -240,20 +183,16 @@ final class LookupReplica: Sendable {
     func answers(to names: [LookupName]) async -> [Reply] {
         let replies = names.map { reply(to: $0) }
         guard replies.contains(where: \.deservesRefresh) else { return replies }
-        let begun = await catchUp()
-        return names.map { name in
-            var reply = reply(to: name, asOf: begun ?? .max)
-            if begun == nil, reply.answer == nil { reply.freshness = .unknown }
-            return reply
-        }
+        let isRead = await refreshInTime()
+        return names.map { reply(to: $0, afterReading: isRead) }
     }
 
-    private func reply(to name: LookupName, asOf begun: Int = .max) -> Reply {
+    /// - Parameter isRead: whether everything was read that was changed before the question; `nil`: it was not tried.
+    private func reply(to name: LookupName, afterReading isRead: Bool? = nil) -> Reply {
         let now = now()
         return state.withLock { state in
-            let (isUnread, freshness) = (
-                state.isUnread(name.key, asOf: begun), self.freshness(state.confirmedAt, now)
-            )
+            let isBehind = isRead != true && (state.changed.contains(name.key) || state.reading.contains(name.key))
+            let freshness = self.freshness(state.confirmedAt, now, isBehind)
             let answer = freshness == .unknown ? nil : state.entries[name.key]?.answer(to: name, now: now)
             let hasChannel =
                 switch answer {
@@ -261,20 +200,20 @@ final class LookupReplica: Sendable {
                 case .pending, .noSuchVariant, nil: false
                 }
             var reply = Reply(
-                answer: answer, freshness: aged(freshness, isUnread),
-                deservesRefresh: isUnread || freshness == .unknown || freshness == .confirmed && !hasChannel)
+                answer: answer, freshness: freshness,
+                deservesRefresh: isBehind || freshness == .unknown || freshness == .confirmed && !hasChannel)
             // Only memory that the database has confirmed knows that an event does not exist.
-            if answer == nil, reply.freshness != .confirmed { reply.freshness = .unknown }
+            if answer == nil, isRead == false || freshness != .confirmed { reply.freshness = .unknown }
             return reply
         }
     }
 
-    /// Refreshes.
-    ///
-    /// - Returns: how many refreshes had begun before, for `isUnread`; `nil`: the database could not be read.
-    private func catchUp() async -> Int? {
-        let begun = state.withLock(\.refreshes)
-        return await refreshInTime() ? begun : nil
+    /// The answer from memory, with the newest content.
+    func answer(to name: LookupName, with contents: LookupContents) async throws -> LookupAnswer? {
+        guard var entry = state.withLock({ $0.entries[name.key] }), let lane = entry.record(of: name)?.lane else {
+            return nil
+        }
+        return entry.answer(to: name, with: try await contents.run(lane), now: now())
     }
 
     /// Waits for a refresh for a limited time. The refresh goes on.
@@ -297,10 +236,9 @@ final class LookupReplica: Sendable {
         let now = now()
         return state.withLock { state in
             let freshness = self.freshness(state.confirmedAt, now)
-            guard freshness != .unknown, !state.isUnread(nil), let page = state.pages[uri], page.end > .now else {
-                return nil
-            }
-            return (page.body, freshness)
+            guard freshness != .unknown, !state.isBehind, state.lists.end > .now, let body = state.lists.pages[uri]
+            else { return nil }
+            return (body, freshness)
         }
     }
 
@@ -317,33 +255,25 @@ final class LookupReplica: Sendable {
         _ query: LookupListQuery, of app: LookupList.App, uri: String
     ) async throws -> (body: LookupBody, freshness: Freshness) {
         if let known = knownPage(uri) { return known }
-        let mustRead = state.withLock { $0.isUnread(nil) || $0.confirmedAt == nil }
-        let begun = mustRead ? await catchUp() : nil
+        let mustRead = state.withLock { $0.isBehind || $0.confirmedAt == nil }
+        let isBehind = mustRead ? await !refreshInTime() : false
         let now = now()
-        let (isUnread, freshness, edition) = state.withLock { state in
-            (state.isUnread(nil, asOf: begun ?? .max), self.freshness(state.confirmedAt, now), state.edition)
+        let (freshness, kept, items, end) = state.withLock { state in
+            if state.lists.end <= .now { state.lists = Lists(end: .now + settings.listAge) }
+            let kept = state.lists.ofApps[app]
+            let items = kept == nil ? state.entries.compactMap { LookupList.Item($0, $1.records, of: app) } : []
+            return (self.freshness(state.confirmedAt, now, isBehind), kept, items, state.lists.end)
         }
         guard freshness != .unknown else { throw Self.unread }
-        let list = list(of: app)
+        let list = kept ?? LookupList(of: app, items)
         let body = LookupBody(JSONWriter.text(list.page(query, now: now)))
         state.withLock { state in
-            guard state.edition == edition else { return }
-            if state.pages.count >= Self.pages { state.pages = [:] }
-            state.pages[uri] = (body, list.end)
+            guard state.lists.end == end else { return }
+            state.lists.ofApps[app] = list
+            if state.lists.pages.count >= Self.pages { state.lists.pages = [:] }
+            state.lists.pages[uri] = body
         }
-        return (body, aged(freshness, isUnread))
-    }
-
-    private func list(of app: LookupList.App) -> LookupList {
-        let end = ContinuousClock.now + settings.listAge
-        let (kept, items, edition) = state.withLock { state -> (LookupList?, [LookupList.Item], Int) in
-            if let list = state.lists[app], list.end > .now { return (list, [], 0) }
-            return (nil, state.entries.compactMap { LookupList.Item($0, $1.records, of: app) }, state.edition)
-        }
-        if let kept { return kept }
-        let list = LookupList(of: app, items, until: end)
-        state.withLock { if $0.edition == edition { $0.lists[app] = list } }
-        return list
+        return (body, freshness)
     }
 
     // MARK: Freshness
@@ -353,20 +283,16 @@ final class LookupReplica: Sendable {
         state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
     }
 
-    /// Seconds without confirmation after which answers contain their age. This time is longer than `interval`, so a
-    /// check that is slightly late does not make answers stale.
+    /// Seconds without confirmation after which answers contain their age. This time is longer than the half
+    /// second between refreshes, so a check that is slightly late does not make answers stale.
     private static let grace: TimeInterval = 2
 
-    private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
+    /// - Parameter isBehind: whether the answer lacks a change of this process. Then it counts as stale.
+    private func freshness(_ confirmedAt: Date?, _ now: Date, _ isBehind: Bool = false) -> Freshness {
         guard let confirmedAt else { return .unknown }
         let age = now.timeIntervalSince(confirmedAt)
-        if age <= Self.grace { return .confirmed }
-        return age <= settings.staleLimit ? .stale(seconds: Int(age)) : .unknown
-    }
-
-    /// The freshness of an answer, also if it lacks a change of this process.
-    private func aged(_ freshness: Freshness, _ isUnread: Bool) -> Freshness {
-        isUnread && freshness == .confirmed ? .stale(seconds: Int(Self.grace)) : freshness
+        if age > settings.staleLimit { return .unknown }
+        return age <= Self.grace && !isBehind ? .confirmed : .stale(seconds: Int(max(age, Self.grace)))
     }
 
     /// The database cannot be asked, and memory has no answer either.

@@ -12,8 +12,8 @@ internal import Synchronization
 struct LookupResponder: Sendable {
     private let replica: LookupReplica
     private let keys: KeyStore
-    private let ofOne: Meters
-    private let ofList: Meters
+    /// Count an answer of a route with its time, 200 or 304.
+    private let ofOne, ofList: Meters
     private let headers: StandingHeaders
     private let now: @Sendable () -> Date
     private let dates = HTTPDates()
@@ -26,27 +26,20 @@ struct LookupResponder: Sendable {
         self.keys = keys
         self.headers = headers
         self.now = now
-        ofOne = Meters(metrics, .lookup, .found)
-        ofList = Meters(metrics, .lookupList, .listed)
-    }
-
-    /// The functions that count a route's answers with their times.
-    private struct Meters: Sendable {
-        let found: @Sendable (Duration) -> Void
-        let notModified: @Sendable (Duration) -> Void
-
-        init(_ metrics: ServerMetrics, _ operation: Contract.Operation, _ result: LookupResult) {
-            func meter(_ status: Int, _ result: LookupResult) -> @Sendable (Duration) -> Void {
-                let answers = metrics.answers(method: operation.method, path: operation.path, status: status)
-                let lookups = metrics.lookups(result)
-                return { time in
-                    answers(time)
-                    lookups()
-                }
+        func meter(_ operation: Contract.Operation, _ status: Int, _ result: LookupResult) -> Meter {
+            let answers = metrics.answers(method: operation.method, path: operation.path, status: status)
+            let lookups = metrics.lookups(result)
+            return { time in
+                answers(time)
+                lookups()
             }
-            (found, notModified) = (meter(200, result), meter(304, .notModified))
         }
+        ofOne = (meter(.lookup, 200, .found), meter(.lookup, 304, .notModified))
+        ofList = (meter(.lookupList, 200, .listed), meter(.lookupList, 304, .notModified))
     }
+
+    private typealias Meter = @Sendable (Duration) -> Void
+    private typealias Meters = (found: Meter, notModified: Meter)
 
     /// The present time in the format of `Date`.
     var date: String { dates.field(at: now()).value }

@@ -30,7 +30,7 @@ extension Acceptance {
         _ intake: Intake
     ) throws(Problem) -> (state: Contract.StatePreview?, broadcast: Contract.BroadcastPreview?) {
         guard let report = intake.report else { return (nil, try adding(intake)) }
-        let decision = try decide(report, intake)
+        let (decision, _) = try decide(report, intake)
         guard let decided = intake.deciding(decision) else {
             return (Contract.StatePreview(outcome: decision.outcome, audiences: [], warnings: []), nil)
         }

@@ -4,8 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The outcome of a batch of broadcasts. The outcome is decided in memory, after the rows are locked and before all
-/// results are written together.
+/// A batch of broadcasts, decided in memory after the rows are locked and before all results are written together.
 ///
 /// Items are decided in order, and each item sees the effects of the earlier items: after an `end`, the next item finds
 /// that the event is over.
@@ -13,73 +12,41 @@ struct Acceptance {
     /// The state of a target, as far as the next item depends on it.
     struct TargetState {
         var isOver: Bool
-        /// For an event: whether the event is live already, because something was sent for it before.
-        var isStarted = false
+        /// For an event: the time of its first update, with which it becomes live.
+        var startedAt: Date?
         /// For an event: the defaults of its messages.
         var defaults = Contract.EventDefaults()
         var times = EventTimes()
         /// For an event: the last sequence of its states, and the time of its last quiet message.
         var progress = StateDecision.Progress()
-        /// The IDs of the target's lanes, in the order of the event's audiences; a channel has one lane.
-        var lanes: [Int]
-        /// The lanes whose audiences have activities with tokens.
-        var populated: Set<Int> = []
+        /// The places of the target's lanes, in the order of the event's audiences; a channel has one lane.
+        var places: [Int] = []
     }
 
     /// When the batch is decided; an item may have arrived a little earlier than that.
     let now: Date
     /// Seconds after which an alert is too old, unless the request says how long its content is worth sending.
-    private let alertFreshness: TimeInterval
-    private var targets: [BroadcastTarget: TargetState]
+    let alertFreshness: TimeInterval
+    let loadedTargets: [BroadcastTarget: TargetState]
+    private(set) var targets: [BroadcastTarget: TargetState]
     /// Every lane of the targets as it was loaded, in order of the lanes' IDs.
-    private let loaded: [Lane]
-    /// The lanes of `loaded`, as the items that were decided so far have changed them.
+    let loaded: [Lane]
+    /// The lanes of `loaded`, as the items that were decided so far have changed them. An index of both is a lane's place.
     private(set) var lanes: [Lane]
-    /// The index of each lane in `lanes`, by its ID. Such an index is a lane's place.
-    private let places: [Int: Int]
-    /// Places of lanes whose audiences have activities with tokens.
-    private let populated: Set<Int>
-    private let types: ContentRows.Types
+    /// The IDs of lanes whose audiences have activities with tokens.
+    let populated: Set<Int>
+    let types: ContentRows.Types
     /// The broadcasts on which messages depend; they are only read if a state or a message needs them. Those that were
     /// accepted here are among them.
-    private var known: [UUID: ContentRows.Known]
+    private(set) var known: [UUID: ContentRows.Known]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
-    private let withoutPlace: Set<Int>
+    let withoutPlace: Set<Int>
     private(set) var broadcasts: [Intake] = []
     /// The messages that lanes took, in order of acceptance, as indices of `lanes` and `Lane.messages`. The messages of
     /// one broadcast are in the order of its event's audiences.
-    private var accepted: [(place: Int, message: Int)] = []
-    /// The events that become live, each with the time of the update that makes it live.
-    private(set) var startedEvents: [String: Date] = [:]
-    private(set) var endedEvents: Set<String> = []
-    /// The progress of events for which states came.
-    private(set) var progress: [String: StateDecision.Progress] = [:]
+    private(set) var accepted: [(place: Int, message: Int)] = []
     /// The results of states, for the counters.
     private(set) var occurrences: [Occurrence] = []
-
-    /// - Parameters:
-    ///   - lanes: every lane of the targets, in order of the lanes' IDs.
-    ///   - types: the content types of the lanes' audiences.
-    ///   - broadcasts: what `ContentRows.newest` found, if a state or a message needs it.
-    ///   - withoutPlace: the lanes whose channels cannot be made, because Apple or the quota has no room for another
-    ///     channel.
-    init(
-        targets: [BroadcastTarget: TargetState], lanes: [Lane], types: ContentRows.Types = .init(),
-        broadcasts: [UUID: ContentRows.Known] = [:], withoutPlace: Set<Int> = [],
-        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness, now: Date
-    ) {
-        self.alertFreshness = alertFreshness
-        self.targets = targets
-        self.types = types
-        known = broadcasts
-        self.withoutPlace = withoutPlace
-        loaded = lanes
-        self.lanes = lanes
-        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
-        self.places = places
-        populated = Set(targets.values.lazy.flatMap { $0.populated.compactMap { places[$0] } })
-        self.now = now
-    }
 
     /// Decides one item; a refusal changes nothing.
     ///
@@ -102,8 +69,8 @@ struct Acceptance {
         if refusals.count == plan.items.count, let refusal = refusals.first { throw refusal }
         // Variants are checked only here, when the broadcast is accepted. A variant may be removed before a scheduled
         // broadcast is sent. Then this variant is left out, and the rest of the broadcast is sent.
-        let all = (targets[target]?.lanes ?? []).compactMap { places[$0] }
-        try Variant.require(intake.request.byVariant.keys, among: all.map { lanes[$0].audience.id })
+        let all = audiences(of: targets[target]?.places ?? [])
+        try Variant.require(intake.request.byVariant.keys, among: all.map(\.id))
         // Lists and histories are ordered by the time of acceptance, so the broadcasts of one transaction get rising
         // times.
         intake.at = max(now, broadcasts.last.map { $0.at.addingTimeInterval(0.000_001) } ?? now).inMicroseconds
@@ -112,11 +79,7 @@ struct Acceptance {
             (state?.warnings ?? []) + intake.request.warnings(at: now, times ?? EventTimes()) + plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refusals)
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
-        if let sendAt {
-            intake.request = intake.request.fitted(at: sendAt).request
-        } else {
-            intake.request = plan.request
-        }
+        intake.request = sendAt.map { [request = intake.request] in request.fitted(at: $0).request } ?? plan.request
         intake.isScheduled = sendAt != nil
         intake.apps = Set(plan.items.map(\.audience.bundleID)).sorted()
         broadcasts.append(intake)
@@ -145,8 +108,9 @@ struct Acceptance {
 
     /// Refuses an update without content if no audience has content that it could take.
     private func requireContent(_ intake: Intake, _ plan: DeliveryPlan) throws(Problem) {
-        let lacksAll = plan.items.allSatisfy { lacksContent(plan.message(of: intake.id, to: $0), at: $0.place) }
-        guard !plan.items.isEmpty, lacksAll else { return }
+        guard plan.request.payload.contentState == nil, !plan.items.isEmpty,
+            plan.items.allSatisfy({ lacksContent(plan.message(of: intake.id, to: $0), at: $0.place) })
+        else { return }
         throw Problem.invalid(
             "contentState was left out, and there is no content yet that the update could be sent with.",
             at: "/contentState", "Give contentState, or send a state before.")
@@ -174,58 +138,43 @@ struct Acceptance {
 
     /// - Returns: the messages to lanes; the plan's request has its event's defaults.
     func plan(_ intake: Intake, at time: Date) throws(Problem) -> DeliveryPlan {
-        let (target, all) = try target(of: intake)
-        let open = all.filter { lanes[$0].fencedAt == nil }
-        guard !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(intake.request, all, open)
-        else {
-            throw intake.target.over
+        let target = try target(of: intake)
+        let (all, open) = (target.places, target.places.filter { lanes[$0].fencedAt == nil })
+        // A selector must not match only audiences that already got an `end`.
+        let isEndedOnly = intake.request.audiences?.contains { selector in
+            audiences(of: all).contains { selector.matches($0.id) }
+                && !audiences(of: open).contains { selector.matches($0.id) }
         }
+        guard !target.isOver, !open.isEmpty || all.isEmpty, isEndedOnly != true else { throw intake.target.over }
         let (request, warning) = intake.request.filled(by: target.defaults, at: time).fitted(at: time)
-        var plan = try DeliveryPlan(
-            request, audiences: audiences(of: open), now: time, alertFreshness: alertFreshness)
+        let recipients = open.flatMap { place in
+            kinds(of: lanes[place]).map { kind in
+                DeliveryPlan.Item(
+                    lanes[place].audience, place: place, kind: kind, type: types.byLane[lanes[place].id],
+                    missingType: types.missing[lanes[place].id])
+            }
+        }
+        var plan = try DeliveryPlan(request, to: recipients, now: time, alertFreshness: alertFreshness)
         if let warning { plan.warnings.append(warning) }
-        try plan.check(by: byAudience(types.byLane, of: all), missing: byAudience(types.missing, of: all))
+        try plan.check()
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
-        if !withoutPlace.isEmpty {
-            let reached = Set(plan.items.lazy.map(\.audience.id))
-            plan.warn(
-                withoutPlace: audiences(of: open.filter { withoutPlace.contains(lanes[$0].id) })
-                    .filter { reached.contains($0.id) })
-        }
-        plan.spread { audience in
-            open.first { lanes[$0].audience.id == audience }.map { ($0, kinds(at: $0)) } ?? (0, [])
-        }
+        let unserved = plan.items.filter { $0.kind == .channel && withoutPlace.contains(lanes[$0.place].id) }
+        plan.warn(withoutPlace: unserved.map(\.audience))
         return plan
     }
 
-    /// - Returns: the target, and the places of its lanes.
-    private func target(of intake: Intake) throws(Problem) -> (TargetState, places: [Int]) {
-        let target = targets[intake.target]
-        let all = target?.lanes.compactMap { places[$0] } ?? []
-        guard let target,
-            intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
-        else {
-            throw intake.target.absent
-        }
-        return (target, all)
+    private func target(of intake: Intake) throws(Problem) -> TargetState {
+        guard let target = targets[intake.target],
+            intake.reach.covers(event: intake.target.eventKey, of: audiences(of: target.places).map(\.bundleID))
+        else { throw intake.target.absent }
+        return target
     }
 
-    /// Values of these lanes by their audiences.
-    private func byAudience<Value>(_ values: [Int: Value], of places: [Int]) -> [Audience.ID: Value] {
-        guard !values.isEmpty else { return [:] }
-        return Dictionary(
-            places.compactMap { place in values[lanes[place].id].map { (lanes[place].audience.id, $0) } },
-            uniquingKeysWith: { own, _ in own })
-    }
-
-    // MARK: States
+    private func audiences(of places: [Int]) -> [Audience] { places.map { lanes[$0].audience } }
 
     /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
-    private mutating func tell(
-        _ report: Contract.StateDraft, _ intake: Intake
-    ) throws(Problem) -> Contract.Broadcast? {
-        let decision = try decide(report, intake)
-        let reached = places(of: try [AudienceSelector](report.audiences), intake.target).places
+    private mutating func tell(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> Contract.Broadcast? {
+        let (decision, reached) = try decide(report, intake)
         var broadcast: Contract.Broadcast?
         if let decided = intake.deciding(decision) { broadcast = try add(decided) }
         let id = broadcast?.uuid
@@ -236,31 +185,32 @@ struct Acceptance {
             lanes[place].told = message?.broadcast ?? lanes[place].newest
             if !decision.undone.isEmpty { lanes[place].silence(decision.undone, at: intake.at) }
         }
-        if targets[intake.target]?.progress != decision.progress {
-            targets[intake.target]?.progress = decision.progress
-            if let key = intake.target.eventKey { progress[key.rawValue] = decision.progress }
-        }
+        targets[intake.target]?.progress = decision.progress
         occurrences.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
         return broadcast
     }
 
+    /// - Returns: the decision, and the audiences that the state is for: those that are not over, or else all that the
+    ///   state names.
     /// - Throws: `event-not-found`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
     ///   the event lacks.
-    func decide(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> StateDecision {
-        let (target, all) = try target(of: intake)
-        let ids = all.map { lanes[$0].audience.id }
-        let selectors = try [AudienceSelector](report.audiences)
-        try selectors?.require(among: ids)
+    func decide(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> (StateDecision, reached: [Int]) {
+        let target = try target(of: intake)
+        let ids = audiences(of: target.places).map(\.id)
+        try report.audiences?.require(among: ids)
         try Variant.require((report.byVariant ?? [:]).keys, among: ids)
-        let (reached, isOver) = places(of: selectors, intake.target)
-        let (types, missing) = (byAudience(types.byLane, of: all), byAudience(types.missing, of: all))
+        let selected = target.places.filter { place in
+            report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
+        }
+        let open = target.isOver ? [] : selected.filter { lanes[$0].fencedAt == nil }
+        let (reached, isOver) = open.isEmpty ? (selected, true) : (open, false)
         let decision = try StateDecision(
             report,
             to: reached.map { place in
-                let (lane, id) = (lanes[place], lanes[place].audience.id)
+                let lane = lanes[place]
                 var target = StateDecision.TargetAudience(
-                    audience: id, type: types[id], newest: content(of: lane.newest, place),
-                    isMisnamed: missing[id] != nil)
+                    audience: lane.audience.id, type: types.byLane[lane.id], newest: content(of: lane.newest, place),
+                    isMisnamed: types.missing[lane.id] != nil)
                 if lane.told != lane.newest { target.told = content(of: lane.told, place) }
                 if !isOver, lane.newest.flatMap({ known[$0] })?.lost.contains(lane.id) == true {
                     target.told = target.told ?? target.newest
@@ -269,26 +219,11 @@ struct Acceptance {
                 target.rings = rings(of: place)
                 return target
             }, isOver: isOver, progress: target.progress, now: intake.at)
-        guard !isOver || decision.request == nil else { throw intake.target.over }
         // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state
         // is final or has the last sequence.
-        guard !isOver || report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
-        else {
-            throw intake.target.over
-        }
-        return decision
-    }
-
-    /// The audiences that a state is for: those that are not over, or else all that the state names.
-    private func places(
-        of selectors: [AudienceSelector]?, _ target: BroadcastTarget
-    ) -> (places: [Int], isOver: Bool) {
-        let target = targets[target]
-        let selected = (target?.lanes ?? []).compactMap { places[$0] }.filter { place in
-            selectors?.contains { $0.matches(lanes[place].audience.id) } ?? true
-        }
-        let open = target?.isOver ?? true ? [] : selected.filter { lanes[$0].fencedAt == nil }
-        return open.isEmpty ? (selected, true) : (open, false)
+        let isRepeated = report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
+        guard !isOver || decision.request == nil && isRepeated else { throw intake.target.over }
+        return (decision, reached)
     }
 
     /// The content of a broadcast, as the audience of a lane gets it.
@@ -306,33 +241,16 @@ struct Acceptance {
         }
     }
 
-    // MARK: Parts of a decision
-
-    /// Whether a selector of the request matches only audiences that already got an `end`.
-    private func selectsOnlyFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
-        guard let selectors = request.audiences else { return false }
-        let openIDs = Set(open.lazy.map { lanes[$0].audience.id })
-        let allIDs = Set(all.lazy.map { lanes[$0].audience.id })
-        return selectors.contains { selector in
-            allIDs.contains(where: selector.matches) && !openIDs.contains(where: selector.matches)
-        }
-    }
-
-    private func audiences(of places: [Int]) -> [Audience] { places.map { lanes[$0].audience } }
-
     /// Who gets the messages of a lane: the channel, and the tokens if there are any or if a message to them waits. If
     /// the audience is reached by tokens only, they get each message.
-    private func kinds(at place: Int) -> [Contract.DeliveryKind] {
-        let lane = lanes[place]
+    private func kinds(of lane: Lane) -> [Contract.DeliveryKind] {
         guard lane.audience.delivery == .channel else { return [.tokens] }
-        return populated.contains(place) || !lane.queue(.tokens).isEmpty ? [.channel, .tokens] : [.channel]
+        return populated.contains(lane.id) || !lane.queue(.tokens).isEmpty ? [.channel, .tokens] : [.channel]
     }
 
     /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
     ///   live yet becomes live at this time.
-    private mutating func enqueue(
-        _ intake: Intake, _ plan: DeliveryPlan, begins time: Date
-    ) -> [Contract.Delivery] {
+    private mutating func enqueue(_ intake: Intake, _ plan: DeliveryPlan, begins time: Date) -> [Contract.Delivery] {
         let (target, acceptedAt) = (intake.target, intake.at)
         let deliveries = plan.items.compactMap { item -> Contract.Delivery? in
             let place = item.place
@@ -348,35 +266,30 @@ struct Acceptance {
             return lanes[place].messages.last.map { Contract.Delivery($0, item.audience) }
         }
         known[intake.id] = ContentRows.Known(content: plan.request, acceptedAt: acceptedAt, rule: intake.decision?.rule)
-        if plan.request.payload.event == .end {
-            endIfOver(target)
-        } else if let key = target.eventKey, targets[target]?.isStarted == false {
-            startedEvents[key.rawValue] = startedEvents[key.rawValue] ?? time
+        if plan.request.payload.event == .update {
+            if targets[target]?.startedAt == nil { targets[target]?.startedAt = time }
+        } else if targets[target]?.places.allSatisfy({ lanes[$0].fencedAt != nil }) == true {
+            // Each audience has got an `end`.
+            targets[target]?.isOver = true
         }
         return deliveries
     }
-
-    /// Marks the target as over if each of its audiences has got an `end`.
-    private mutating func endIfOver(_ target: BroadcastTarget) {
-        let isOver = targets[target]?.lanes.allSatisfy { id in places[id].map { lanes[$0].fencedAt != nil } ?? false }
-        guard isOver == true else { return }
-        targets[target]?.isOver = true
-        if let key = target.eventKey { endedEvents.insert(key.rawValue) }
-    }
-
-    // MARK: Writing
 
     /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
     var topics: Set<WakeTopic> {
         var topics = Set(changes.lanes.flatMap(\.topics))
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
-        if !endedEvents.isEmpty { topics.insert(.channels) }
+        if events.contains(where: \.ends) { topics.insert(.channels) }
         return topics
     }
 
-    /// Messages to append, in order.
-    var appended: [(lane: Lane, message: LaneMessage)] {
-        accepted.map { place, message in (lanes[place], lanes[place].messages[message]) }
+    /// The events that changed, in the order of their keys, and whether they are over only now.
+    var events: [(key: String, state: TargetState, ends: Bool)] {
+        targets.compactMap { target, state -> (key: String, state: TargetState, ends: Bool)? in
+            guard let key = target.eventKey?.rawValue, let before = loadedTargets[target] else { return nil }
+            let isChanged = (state.isOver, state.startedAt) != (before.isOver, before.startedAt)
+            return isChanged || state.progress != before.progress ? (key, state, state.isOver != before.isOver) : nil
+        }.sorted { $0.key < $1.key }
     }
 
     /// The lanes that changed, and the same lanes as they were loaded.

@@ -43,11 +43,8 @@ extension API {
                 let isScheduled = try context.query.flag("scheduled")
                 let (key, reach) = (try context.eventKey(), try context.caller.reach)
                 _ = try await stores.events.declared(key, within: reach, now: now())
-                let broadcasts =
-                    isScheduled
-                    ? try await stores.outbox.scheduled(of: key, within: reach, page)
-                    : try await stores.outbox.broadcasts(of: key, within: reach, page)
-                return .json(broadcasts)
+                return .json(
+                    try await stores.outbox.broadcasts(of: key, within: reach, page, isScheduled: isScheduled))
             },
             Route(.getBroadcast) { _, context in
                 let id = try context.id(orThrow: .broadcastNotFound)

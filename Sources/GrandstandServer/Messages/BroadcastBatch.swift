@@ -38,7 +38,7 @@ extension Contract.BroadcastBatchResult {
             items: results.map { result in
                 switch result {
                 case .success(let broadcast): .accepted(broadcast)
-                case .failure(let problem): .refused(.init(problem: Contract.Problem(problem, requestID: requestID)))
+                case .failure(let problem): .refused(.init(problem: problem.body(named: requestID)))
                 }
             })
     }

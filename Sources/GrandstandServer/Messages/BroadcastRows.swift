@@ -26,7 +26,7 @@ enum BroadcastRows {
         .init("priority") { $0.request.priority?.rawValue },
         .init("expires_in") { $0.request.expiresIn },
         .init("apns_expiration") { $0.request.apnsExpiration },
-        .init("audiences", "json") { $0.request.audiences.map(AudienceSelectors.text) },
+        .init("audiences", "json") { $0.request.audiences.map { text(JSONWriter.text($0.map(\.declared))) } },
     ]
 
     private static let others: [Column] = [
@@ -69,17 +69,6 @@ enum BroadcastRows {
     }
 }
 
-/// The column `broadcasts.audiences`: a JSON list of `{"bundleId", "environment", "variant"?}`.
-enum AudienceSelectors {
-    static func text(_ selectors: [AudienceSelector]) -> String {
-        String(decoding: JSONWriter.text(selectors.map(Contract.AudienceSelector.init)), as: UTF8.self)
-    }
-
-    static func read(_ bytes: [UInt8]) throws -> [AudienceSelector] {
-        try JSONValue(parsing: bytes).decode([Contract.AudienceSelector].self).map(AudienceSelector.init)
-    }
-}
-
 extension Intake {
     /// For a broadcast `b` to all audiences of its event: the audiences of those apps that the API key of the broadcast
     /// could access when the broadcast was accepted. Null: the API key could access all apps, or the broadcast names
@@ -99,7 +88,7 @@ extension Intake {
         var request = try row.request()
         request.sendAt = try row.decode("send_at")
         if let reached = try row.decode(PostgresJSON?.self, "reached") {
-            request.audiences = try AudienceSelectors.read(reached.bytes)
+            request.audiences = try JSONValue(parsing: reached.bytes).decode()
         }
         // The audit log got the real actor when the broadcast was accepted, so the value of `by:` has no effect here.
         self.init(target, request, by: .server, at: try row.decode("accepted_at"))
@@ -120,7 +109,9 @@ extension PostgresRow {
         request.priority = try optionalPriority("priority")
         request.expiresIn = try decode("expires_in")
         request.apnsExpiration = try decode("apns_expiration")
-        request.audiences = try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) }
+        request.audiences = try decode(PostgresJSON?.self, "audiences").map {
+            try JSONValue(parsing: $0.bytes).decode()
+        }
         return request
     }
 

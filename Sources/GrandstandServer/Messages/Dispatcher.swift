@@ -96,10 +96,8 @@ final class Dispatcher: Sendable {
                 lease: settings.lease,
                 drain: settings.drain),
             failure: "messages that are due could not be taken from the database", logger: logger, now: now,
-            .init(
-                mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
-                giveUp: { self.settling($0.settled(nil, at: self.now())) }, extend: { try await self.extendLeases($0) })
-        )
+            mayClaim: mayClaim, claim: { try await self.claim($0, held: $1.lasting) }, perform: { await self.send($0) },
+            giveUp: { self.settling($0.settled(nil, at: self.now())) }, extend: { try await self.extendLeases($0) })
         await loop.run(wakenBy: signals.wakes(.lanes(environment)))
     }
 
@@ -206,34 +204,28 @@ final class Dispatcher: Sendable {
             "apns-request-id": "\(delivery.message.requestID.uuidString.lowercased())",
             "attempt": "\(delivery.message.attempts)",
         ]
+        func log(_ level: Logger.Level, _ message: Logger.Message, _ reason: String? = nil, next: Date? = nil) {
+            if let reason { metadata["reason"] = "\(reason)" }
+            if let next { metadata["next"] = "\(RFC3339.text(next))" }
+            logger.log(level: level, message, metadata: metadata)
+        }
         switch verdict {
-        case .accepted:
-            if isNews {
-                logger.notice("APNs accepts broadcasts of the app again", metadata: metadata)
-            } else {
-                logger.debug("broadcast accepted by APNs", metadata: metadata)
-            }
-        case .retry(let at, let reason), .throttled(let at, let reason):
-            metadata["reason"] = "\(reason)"
-            metadata["next"] = "\(RFC3339.text(at))"
+        case .accepted where isNews: log(.notice, "APNs accepts broadcasts of the app again")
+        case .accepted: log(.debug, "broadcast accepted by APNs")
+        case .retry(let next, let reason), .throttled(let next, let reason):
             // Throttling and a refused key are logged elsewhere, once. So the messages that they delay are logged only
             // at the level `debug`.
             var isKnown = answer.isTooManyRequests && rates.isAnyLimited
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
-            logger.log(
-                level: isKnown || !isNews ? .debug : .warning, "broadcast will be sent again", metadata: metadata)
+            log(isKnown || !isNews ? .debug : .warning, "broadcast will be sent again", reason, next: next)
         case .channelDoubted(let refusal, let next?):
-            metadata["reason"] = "\(refusal.reason)"
-            metadata["next"] = "\(RFC3339.text(next))"
-            logger.warning(
+            log(
+                .warning,
                 "APNs does not know a channel; a reconciliation checks this, and the broadcast will be sent again",
-                metadata: metadata)
+                "\(refusal.reason)", next: next)
         case .rejected(let refusal), .channelDoubted(let refusal, nil):
-            metadata["reason"] = "\(refusal.reason)"
-            logger.error("broadcast refused by APNs", metadata: metadata)
-        case .expired(let reason):
-            metadata["reason"] = "\(reason)"
-            logger.error("broadcast expired unsent", metadata: metadata)
+            log(.error, "broadcast refused by APNs", "\(refusal.reason)")
+        case .expired(let reason): log(.error, "broadcast expired unsent", reason)
         }
     }
 }

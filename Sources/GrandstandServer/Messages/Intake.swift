@@ -91,7 +91,7 @@ extension BroadcastRequest {
                 dismissalDate: draft.dismissalDate?.epoch, relevanceScore: draft.relevanceScore?.array),
             priority: try APNsPriority(draft.priority), expiresIn: draft.expiresIn,
             apnsExpiration: draft.apnsExpiration)
-        audiences = try [AudienceSelector](draft.audiences)
+        audiences = draft.audiences
         byVariant = draft.byVariant ?? [:]
         for (name, content) in byVariant.sorted(by: { $0.key < $1.key }) {
             if let alert = content.alert { faults.requireText(of: alert, at: "/byVariant/\(name)/alert", Self.advice) }

@@ -3,89 +3,103 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Rows of the table `lanes`. Only this file lists the columns that messages change; other files name single columns
-/// in their SQL. `AudienceColumns` has the columns of the lane's audience.
+/// The columns of `audiences` that messages change. Only this file lists them; other files name single columns in their
+/// SQL. `AudienceColumns` has the columns of the declaration.
 ///
 /// The settlement of a message changes nothing in this row if no other message waits. So a channel's lane is leased only
 /// while one of its messages is under way, whatever `leased_until` says. During the lease the lane has no due time. When
 /// the lease ends, the message that is under way leads to the lane (`Outbox.adopt`).
 extension LaneRows {
+    private typealias Column = Columns<(lane: Lane, now: Date)>.Column
+
     static let columns = Columns<(lane: Lane, now: Date)>(
-        "lanes",
+        "audiences", key: "lane",
         [
             .init("channel") { $0.lane.channel?.id },
-            .init("due_at", isAlways: true) { due($0.lane, at: $0.now) },
-            .init("tokens_due_at", isAlways: true) { $0.lane.due(.tokens, at: $0.now) },
             // Without a waiting message no rank is needed, and each change of the rank would also change an index.
-            .init("rank", sql: "coalesce(r.rank, l.rank)", isAlways: true) {
+            .init("rank", sql: "coalesce(r.rank, a.rank)", isAlways: true) {
                 $0.lane.pending.isEmpty ? nil : $0.lane.rank(at: $0.now).rawValue
             },
-            .init("leased_by", isAlways: true) { $0.lane.lease?.replica },
-            .init("leased_until", isAlways: true) { $0.lane.lease?.until },
-            .init("last_timestamp") { $0.lane.lastTimestamp },
-            .init("ready_at") { $0.lane.readyAt },
             .init("fenced_at") { $0.lane.fencedAt },
             .init("closed_at") { $0.lane.closedAt },
             .init("newest_broadcast") { $0.lane.newest },
             .init("state_broadcast") { $0.lane.told },
             .init("stored_until") { $0.lane.storedUntil },
-            .init("tokens_ready_at") { $0.lane.tokens.readyAt },
-            .init("tokens_timestamp") { $0.lane.tokens.lastTimestamp },
-            .init("tokens_leased_by") { $0.lane.tokens.lease?.replica },
-            .init("tokens_leased_until") { $0.lane.tokens.lease?.until },
-        ])
+        ] + turn(.channel) + turn(.tokens))
 
-    /// When a dispatcher must claim the lane for its channel.
-    private static func due(_ lane: Lane, at now: Date) -> Date? { lane.lease == nil ? lane.due(at: now) : nil }
+    /// What each kind of messages has of its own (`Lane.Turn`).
+    private static func turn(_ kind: Contract.DeliveryKind) -> [Column] {
+        let (prefix, isChannels) = (prefix(kind), kind == .channel)
+        return [
+            .init(prefix + "due_at", isAlways: true) { due(kind, $0.lane, at: $0.now) },
+            .init(prefix + "leased_by", isAlways: isChannels) { $0.lane[kind].lease?.replica },
+            .init(prefix + "leased_until", isAlways: isChannels) { $0.lane[kind].lease?.until },
+            .init(prefix + "last_timestamp") { $0.lane[kind].lastTimestamp },
+            .init(prefix + "ready_at") { $0.lane[kind].readyAt },
+        ]
+    }
 
-    /// Whether the row needs no update. The end of a lease need not be written.
+    private static func prefix(_ kind: Contract.DeliveryKind) -> String { kind == .channel ? "" : "tokens_" }
+
+    /// When a dispatcher must claim the lane.
+    private static func due(_ kind: Contract.DeliveryKind, _ lane: Lane, at now: Date) -> Date? {
+        kind == .channel && lane[kind].lease != nil ? nil : lane.due(kind, at: now)
+    }
+
+    /// Whether the row needs no update. The end of a channel's lease need not be written.
     static func isSame(_ lane: Lane, _ before: Lane, at now: Date) -> Bool {
-        due(lane, at: now) == before.waitsSince
-            && (lane.due(.tokens, at: now) == before.tokens.waitsSince || lane.tokens.lease != nil)
-            && (lane.lease == nil || lane.lease == before.lease) && columns.isSame((lane, now), (before, now))
+        let (lease, tokens) = (lane[.channel].lease, before[.tokens])
+        return due(.channel, lane, at: now) == before[.channel].waitsSince
+            && (due(.tokens, lane, at: now) == tokens.waitsSince || lane[.tokens].lease != nil)
+            && (lease == nil || lease == before[.channel].lease) && columns.isSame((lane, now), (before, now))
     }
 
     /// The statement that reads lanes, in order of their IDs; `lane(_:_:)` reads its rows.
     ///
-    /// - Parameter ids: an expression of `bigint[]`.
-    static func read(_ ids: PostgresQuery) -> PostgresQuery {
+    /// - Parameters:
+    ///   - ids: an expression of `bigint[]`.
+    ///   - more: further columns of rows `l`, each after a comma.
+    static func read(_ ids: PostgresQuery, _ more: PostgresQuery = "") -> PostgresQuery {
         """
-        select l.id as lane, \(AudienceColumns.ofLane(of: "l")), \(columns.names(of: "l")), c.channel_id,
-            coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages
-        from lanes l left join channels c on c.id = l.channel
-        where l.id = any(\(ids)) order by l.id
+        select l.lane, \(AudienceColumns.all(of: "l")), \(columns.names(of: "l")), c.channel_id,
+            coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages\(more)
+        from audiences l left join channels c on c.id = l.channel
+        where l.lane = any(\(ids)) order by l.lane
         """
     }
 
     /// - Parameter messages: messages of the lane, with at least all that are not settled.
     static func lane(_ row: PostgresRow, _ messages: [LaneMessage]) throws -> Lane {
-        let isLeased = messages.contains { $0.state == .sending && $0.kind == .channel }
-        let lease = isLeased ? try Self.lease(row, "") : nil
-        return Lane(
-            id: try row.decode("lane"), audience: try AudienceColumns.audienceOfLane(row),
+        var lane = Lane(
+            id: try row.decode("lane"), audience: try AudienceColumns.audience(row),
             channel: try row.decode(UUID?.self, "channel").map {
                 Lane.Channel(
                     id: $0, channelID: try row.decode("channel_id"), takesMessages: try row.decode("takes_messages"))
-            },
-            lease: lease, messages: messages, lastTimestamp: try row.decode("last_timestamp"),
-            readyAt: try row.decode("ready_at"), fencedAt: try row.decode("fenced_at"),
-            closedAt: try row.decode("closed_at"), newest: try row.decode("newest_broadcast"),
-            told: try row.decode("state_broadcast"), storedUntil: try row.decode("stored_until"),
-            waitsSince: lease == nil ? try row.decode("due_at") : nil,
-            tokens: try tokens(row))
+            })
+        lane.messages = messages
+        (lane.fencedAt, lane.closedAt) = (try row.decode("fenced_at"), try row.decode("closed_at"))
+        (lane.newest, lane.told) = (try row.decode("newest_broadcast"), try row.decode("state_broadcast"))
+        lane.storedUntil = try row.decode("stored_until")
+        lane[.tokens] = try turn(.tokens, row)
+        lane[.channel] = try turn(
+            .channel, row, isLeased: messages.contains { $0.state == .sending && $0.kind == .channel })
+        return lane
     }
 
-    private static func tokens(_ row: PostgresRow) throws -> Lane.Turn {
-        let lease = try Self.lease(row, "tokens_")
-        return Lane.Turn(
-            lease: lease, lastTimestamp: try row.decode("tokens_timestamp"), readyAt: try row.decode("tokens_ready_at"),
-            waitsSince: lease == nil ? try row.decode("tokens_due_at") : nil)
-    }
-
-    private static func lease(_ row: PostgresRow, _ prefix: String) throws -> Lane.Lease? {
-        guard let replica = try row.decode(UUID?.self, prefix + "leased_by"),
+    private static func turn(
+        _ kind: Contract.DeliveryKind, _ row: PostgresRow, isLeased: Bool = true
+    ) throws -> Lane.Turn {
+        let prefix = prefix(kind)
+        var turn = Lane.Turn()
+        turn.lastTimestamp = try row.decode(prefix + "last_timestamp")
+        turn.readyAt = try row.decode(prefix + "ready_at")
+        if isLeased, let replica = try row.decode(UUID?.self, prefix + "leased_by"),
             let until = try row.decode(Date?.self, prefix + "leased_until")
-        else { return nil }
-        return Lane.Lease(replica: replica, until: until)
+        {
+            turn.lease = Lane.Lease(replica: replica, until: until)
+        } else {
+            turn.waitsSince = try row.decode(prefix + "due_at")
+        }
+        return turn
     }
 }

@@ -54,15 +54,60 @@ extension LaneRows {
 
     /// Locks lanes, changes them and writes them back, as a part of a larger transaction.
     ///
-    /// - Parameter ids: an expression of `bigint[]`.
+    /// - Parameters:
+    ///   - ids: an expression of `bigint[]`.
+    ///   - broadcasts: as for `load`.
     static func change(
-        _ ids: PostgresQuery, at now: Date, on connection: PostgresConnection, _ verb: (inout Lane) -> Void
+        _ ids: PostgresQuery, undoing broadcasts: PostgresQuery? = nil, at now: Date,
+        on connection: PostgresConnection, _ verb: (inout Lane) -> Void
     ) async throws {
-        let loaded = try await load(ids, on: connection)
-        guard !loaded.isEmpty else { return }
+        try await changeAll(ids, undoing: broadcasts, at: now, on: connection) { lanes in
+            for index in lanes.indices { verb(&lanes[index]) }
+        }
+    }
+
+    /// The same for all lanes together. It also recomputes the expirations of messages that wait, and stores until when
+    /// devices need the channels that lanes lost.
+    static func changeAll<Result>(
+        _ ids: PostgresQuery, undoing broadcasts: PostgresQuery? = nil, at now: Date,
+        on connection: PostgresConnection, _ verb: (inout [Lane]) async throws -> Result
+    ) async throws -> Result {
+        let loaded = try await load(ids, undoing: broadcasts, on: connection)
         var lanes = loaded
-        for index in lanes.indices { verb(&lanes[index]) }
-        try await connection.pipeline(write(lanes, loaded: loaded, at: now))
+        let result = try await verb(&lanes)
+        try await judgeExpirations(&lanes, on: connection)
+        try await connection.pipeline(write(lanes, loaded: loaded, at: now) + keepChannels(lanes, loaded: loaded))
+        return result
+    }
+
+    /// Recomputes the expirations of messages that wait on lanes with recipients (`Lane.judgeExpirations`).
+    private static func judgeExpirations(_ lanes: inout [Lane], on connection: PostgresConnection) async throws {
+        let served = lanes.indices.filter { lanes[$0].channel != nil || !lanes[$0].queue(.tokens).isEmpty }
+        let broadcasts = served.flatMap { lanes[$0].pending.map(\.broadcast) }
+        guard !broadcasts.isEmpty else { return }
+        let rows = try await connection.query(
+            "select id, apns_expiration from broadcasts where id = any(\(broadcasts)) and apns_expiration is not null")
+        var headers: [UUID: Int] = [:]
+        for row in rows { headers[try row.decode("id")] = try row.decode("apns_expiration") }
+        for index in served { lanes[index].judgeExpirations(headers) }
+    }
+
+    /// Stores until when devices need the channels that lanes lost (`channels.needed_until`).
+    private static func keepChannels(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
+        var neededUntil: [UUID: Date] = [:]
+        for (lane, before) in zip(lanes, loaded) where lane.channel?.id != before.channel?.id {
+            guard let channel = before.channel?.id, let until = before.channelNeededUntil else { continue }
+            neededUntil[channel] = max(neededUntil[channel] ?? until, until)
+        }
+        guard !neededUntil.isEmpty else { return [] }
+        let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
+        return [
+            """
+            update channels c set needed_until = greatest(c.needed_until, r.until)
+            from unnest(\(ids), \(ids.map { neededUntil[$0] })) as r(id, until)
+            where c.id = r.id and c.id = any(\(ids))
+            """
+        ]
     }
 
     /// Extends the leases that a replica holds on these lanes, because it still works on them. Lanes that the replica does

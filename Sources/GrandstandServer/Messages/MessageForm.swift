@@ -118,11 +118,11 @@ struct MessageForm: Sendable, Equatable {
             }
             for name in ["priority", "expiresIn"] { write(name, number(name, &faults)) }
             for name in ["staleDate", "dismissalDate", "sendAt"] where !self[name].isEmpty {
-                write(name, Array(JSONText.quoted(FormTime.utc(self[name])).utf8))
+                write(name, Array(FormTime.utc(self[name]).quotedJSON.utf8))
             }
             write("relevanceScore", number("relevanceScore", &faults))
         }
-        guard faults.isEmpty else { throw FormRefusal.problem(faults) }
+        guard faults.isEmpty else { throw Problem(.invalidRequest, "Correct these fields.", errors: faults) }
         return bytes
     }
 
@@ -178,7 +178,7 @@ struct MessageForm: Sendable, Equatable {
             faults.append(
                 FieldError(
                     pointer: field,
-                    detail: "\(field) is \(JSONText.quoted(String(text.prefix(50)))): a number was expected."))
+                    detail: "\(field) is \(String(text.prefix(50)).quotedJSON): a number was expected."))
             return nil
         }
         return value.bytes
@@ -186,9 +186,6 @@ struct MessageForm: Sendable, Equatable {
 }
 
 extension FormFields {
-    /// JSON as it was typed, with invisible characters escaped, so that a page can show it unchanged.
-    func json(_ name: String) -> String { ReadableJSON.escaped(text(name)) }
-
     /// Text of several lines. Forms end a line with CR LF; the result has LF.
     func text(_ name: String) -> String {
         var text = ""

@@ -13,10 +13,9 @@ extension Outbox {
     ///
     /// - Returns: one result for each item, in order.
     func accept(_ items: [Intake]) async throws -> [Result<Contract.Broadcast, Problem>] {
-        await counted(
-            try await decide(items).map { result in
-                result.flatMap { $0.map(Result.success) ?? .failure(.unansweredBroadcast) }
-            })
+        try await decide(items).map { result in
+            result.flatMap { $0.map(Result.success) ?? .failure(.unansweredBroadcast) }
+        }
     }
 
     /// Accepts one broadcast.
@@ -30,15 +29,14 @@ extension Outbox {
     ///
     /// - Returns: the broadcast of the state; `nil`: nothing is new.
     /// - Throws: the `Problem` with which the state is refused. Then nothing was changed.
-    func tell(_ state: Intake) async throws -> Contract.Broadcast? {
-        let results = try await decide([state])
-        guard let broadcast = try results.first?.get() else { return nil }
-        return try await counted([.success(broadcast)]).first?.get()
-    }
+    func tell(_ state: Intake) async throws -> Contract.Broadcast? { try await decide([state])[0].get() }
 
     private func decide(_ items: [Intake]) async throws -> [Result<Contract.Broadcast?, Problem>] {
-        if items.count == 1, !database.isJoined, let acceptances { return [try await acceptances.run(items[0])] }
-        return try await commit(items, on: bulk)
+        guard !items.isEmpty else { return [] }
+        guard items.count == 1, !database.isJoined, let acceptances else {
+            return await counted(try await commit(items, on: bulk))
+        }
+        return await counted([try await acceptances.run(items[0])])
     }
 
     /// Makes items durable in one transaction, in order, and then wakes the loops that have work.
@@ -49,8 +47,7 @@ extension Outbox {
         let isJoined = database.isJoined
         let (results, topics) = try await database.transaction { connection in
             var acceptance = try await lock(
-                Set(items.map(\.target)), comparing: items.contains(where: \.comparesContents), on: connection, now: now
-            )
+                items.map(\.target), comparing: items.contains(where: \.comparesContents), on: connection, now: now)
             let results = items.map { item in Result { () throws(Problem) in try acceptance.decide(item) } }
             WebhookNews.note(acceptance.occurrences, at: now)
             return (results, acceptance)
@@ -69,21 +66,19 @@ extension Outbox {
     /// Adds to each accepted broadcast the number of its tokens. There may be a million of them, so they are counted after
     /// the commit, without a lock. In a joined transaction they are not counted,
     /// because the messages would have to wait for the count. If the count fails, the broadcast stays accepted.
-    private func counted(_ results: [Result<Contract.Broadcast, Problem>]) async -> [Result<
-        Contract.Broadcast, Problem
-    >] {
-        let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(
-            \.uuid)
-        guard !ids.isEmpty, !database.isJoined, let deliveries = try? await deliveries(of: ids, within: .all) else {
+    private func counted(
+        _ results: [Result<Contract.Broadcast?, Problem>]
+    ) async -> [Result<Contract.Broadcast?, Problem>] {
+        let accepted = results.compactMap { try? $0.get() }
+        let ids = accepted.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.uuid)
+        guard !ids.isEmpty, !database.isJoined, let read = try? await deliveries(of: ids, within: .all) else {
             return results
         }
         return results.map { result in
-            result.map { broadcast in
-                var broadcast = broadcast
-                for index in broadcast.deliveries.indices where broadcast.deliveries[index].counts != nil {
-                    let request = broadcast.deliveries[index].apnsRequestId
-                    let read = deliveries[broadcast.uuid]?.first { $0.apnsRequestId == request }
-                    if let read { broadcast.deliveries[index].counts = read.counts }
+            result.map { accepted in
+                guard var broadcast = accepted, let deliveries = read[broadcast.uuid] else { return accepted }
+                for (index, delivery) in zip(broadcast.deliveries.indices, deliveries) {
+                    broadcast.deliveries[index].counts = delivery.counts
                 }
                 return broadcast
             }
@@ -106,10 +101,10 @@ extension Outbox {
     }
 
     private func lock(
-        _ targets: Set<BroadcastTarget>, comparing: Bool, on connection: PostgresConnection, now: Date
+        _ targets: [BroadcastTarget], comparing: Bool, on connection: PostgresConnection, now: Date
     ) async throws -> Acceptance {
         try await Self.lock(
-            targets, types: types, alertFreshness: alertFreshness, comparing: comparing, on: connection, now: now)
+            Set(targets), comparing: comparing, types: types, alertFreshness: alertFreshness, on: connection, now: now)
     }
 
     /// When the next scheduled broadcast is due; `nil`: none waits.
@@ -128,9 +123,9 @@ extension Outbox {
                 select b.event_key, b.channel from broadcasts b where b.scheduled and b.send_at <= \(now)
                 order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
-            guard !due.isEmpty else { return (0, []) }
             // Events are locked before their broadcasts, as a cancellation locks them.
-            let targets = Set(try due.compactMap { try $0.target() })
+            let targets = try due.compactMap { try $0.target() }
+            guard !targets.isEmpty else { return (0, []) }
             var acceptance = try await lock(targets, comparing: true, on: connection, now: now)
             let rows = try await connection.query(
                 """
@@ -182,32 +177,31 @@ extension Outbox {
     /// PostgreSQL checks foreign keys row by row. After `planning` for many rows, PostgreSQL would plan these checks
     /// again for each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
-        let appended = acceptance.appended
-        let progress = acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)]
-        let changes = acceptance.changes
-        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty || !changes.lanes.isEmpty else { return progress }
-        var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
-        if !appended.isEmpty { statements.append(DeliveryRow.columns.insert(appended)) }
-        statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
-        if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
-            statements.append(updateEvents(acceptance))
-            WebhookNews.note(events: acceptance.endedEvents, at: acceptance.now)
+        let (broadcasts, lanes, now) = (acceptance.broadcasts, acceptance.lanes, acceptance.now)
+        let (changes, events) = (acceptance.changes, acceptance.events)
+        let appended = acceptance.accepted.map { place, message in
+            (lane: lanes[place], message: lanes[place].messages[message])
         }
-        if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
-        return statements + progress
-    }
-
-    /// Writes to each event the last sequence and epoch of its states, and when its newest message with the outcome `quiet` is or
-    /// was sent.
-    private static func noteProgress(_ progress: [String: StateDecision.Progress]) -> PostgresQuery {
-        let keys = progress.keys.sorted()
-        let progress = keys.map { progress[$0] ?? .init() }
-        return """
-            update events e set state_sequence = r.sequence, state_epoch = r.epoch, quiet_at = r.quiet_at
-            from unnest(\(keys), \(progress.map(\.sequence)), \(progress.map(\.epoch)), \(progress.map(\.quietAt)))
-                as r(key, sequence, epoch, quiet_at)
-            where e.key = r.key and e.key = any(\(keys))
+        var statements: [PostgresQuery] = []
+        if !broadcasts.isEmpty || !appended.isEmpty { statements.append(planning(rows: 1)) }
+        if !broadcasts.isEmpty {
+            statements += [BroadcastRows.columns.insert(broadcasts), attribute(broadcasts)]
+        }
+        if !appended.isEmpty { statements.append(DeliveryRow.columns.insert(appended)) }
+        statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: now)
+        guard !events.isEmpty else { return statements }
+        WebhookNews.note(events: events.filter(\.ends).map(\.key), at: now)
+        let (keys, states) = (events.map(\.key), events.map(\.state))
+        statements.append(
             """
+            update events e set first_update_at = coalesce(e.first_update_at, r.started_at),
+                ended_at = coalesce(r.ended_at, e.ended_at), state_sequence = r.sequence, state_epoch = r.epoch, quiet_at = r.quiet_at
+            from unnest(\(keys), \(states.map(\.startedAt)), \(events.map { $0.ends ? now : nil }),
+                \(states.map(\.progress.sequence)), \(states.map(\.progress.epoch)), \(states.map(\.progress.quietAt)))
+                as r(key, started_at, ended_at, sequence, epoch, quiet_at)
+            where e.key = r.key and e.key = any(\(keys))
+            """)
+        return statements
     }
 
     /// Writes an audit entry for each broadcast and app, so that a filter by app finds the entry, and an API key of one
@@ -225,21 +219,5 @@ extension Outbox {
                         reason: row.request.payload.event.rawValue)
                 }
             })
-    }
-
-    /// Writes the times of the first update and of the end of events, only to rows that lack them. A match has many
-    /// updates, but only the first update writes the event's row.
-    private static func updateEvents(_ acceptance: Acceptance) -> PostgresQuery {
-        let started = acceptance.startedEvents.sorted { $0.key < $1.key }
-        return """
-            update events e set
-                first_update_at = coalesce(e.first_update_at, (
-                    select at from unnest(\(started.map(\.key)), \(started.map(\.value))) as s(key, at)
-                    where s.key = e.key)),
-                ended_at = case when e.key = any(\(acceptance.endedEvents.sorted()))
-                    then coalesce(e.ended_at, \(acceptance.now)) else e.ended_at end
-            where (e.key = any(\(started.map(\.key))) and e.first_update_at is null)
-                or (e.key = any(\(acceptance.endedEvents.sorted())) and e.ended_at is null)
-            """
     }
 }

@@ -17,7 +17,7 @@ extension Outbox {
             let due = try await connection.pipeline(
                 (claim.adopts ? [Self.adopt(claim)] : []) + [Self.lockDue(claim)]
             ).last
-            guard let ids: [Int] = try due?.map({ try $0.decode("id") }), !ids.isEmpty else {
+            guard let ids: [Int] = try due?.map({ try $0.decode("lane") }), !ids.isEmpty else {
                 return ([], [], [])
             }
             let rows = try await connection.pipeline([Self.planning(rows: ids.count)] + LaneRows.loadLocked("\(ids)"))
@@ -42,12 +42,12 @@ extension Outbox {
             """
             with recursive \(Self.appsWithWork(in: environment))
             select least((
-                select min((select min(due_at) from lanes where environment = \(environment.rawValue)::environment
+                select min((select min(due_at) from audiences where environment = \(environment.rawValue)::environment
                     and bundle_id = a.bundle_id and rank = r.rank and due_at is not null))
                 from apps a cross join \(Self.ranks)
                 where a.bundle_id is not null \(Self.isUnlimited(limits))), \(Self.nextDue(of: limits, in: environment)),
                 (select d.leased_until from deliveries d cross join lateral (
-                    select from lanes where id = d.lane and due_at is null
+                    select from audiences where lane = d.lane and due_at is null
                         and environment = \(environment.rawValue)::environment offset 0) l
                 where d.state = 'sending' and d.tokens is null and d.leased_until is not null order by d.leased_until limit 1)) as at
             """
@@ -59,11 +59,11 @@ extension Outbox {
     /// these lanes are found by their messages, not by a due time.
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
-        update lanes set due_at = leased_until where id = any(array(
-            select l.id from (
+        update audiences set due_at = leased_until where lane = any(array(
+            select l.lane from (
                 select lane from deliveries
                 where state = 'sending' and leased_until <= \(claim.at) and tokens is null) d
-            cross join lateral (select id from lanes where id = d.lane and due_at is null and leased_until <= \(claim.at)
+            cross join lateral (select lane from audiences where lane = d.lane and due_at is null and leased_until <= \(claim.at)
                 and environment = \(claim.environment.rawValue)::environment
                 for no key update skip locked) l))
         """
@@ -74,7 +74,7 @@ extension Outbox {
         let open = limits.filter { $0.allowance > 0 }
         guard !open.isEmpty else { return "null" }
         return """
-            (select min((select min(due_at) from lanes where environment = \(environment.rawValue)::environment
+            (select min((select min(due_at) from audiences where environment = \(environment.rawValue)::environment
                 and bundle_id = l.bundle_id and rank = r.rank and due_at is not null))
             from unnest(\(open.map(\.bundleID.rawValue))) as l(bundle_id)
             cross join \(ranks))
@@ -92,10 +92,10 @@ extension Outbox {
     private static func appsWithWork(in environment: APNsEnvironment) -> PostgresQuery {
         """
         apps as (
-            (select bundle_id from lanes where environment = \(environment.rawValue)::environment and due_at is not null
+            (select bundle_id from audiences where environment = \(environment.rawValue)::environment and due_at is not null
             order by bundle_id limit 1)
             union all
-            select (select l.bundle_id from lanes l where l.environment = \(environment.rawValue)::environment
+            select (select l.bundle_id from audiences l where l.environment = \(environment.rawValue)::environment
                 and l.due_at is not null and l.bundle_id > a.bundle_id order by l.bundle_id limit 1)
             from apps a where a.bundle_id is not null
         )
@@ -106,20 +106,20 @@ extension Outbox {
     /// not use its whole share, the rest goes to the next claim, which follows at once. If there are more apps than
     /// `claim.limit`, the apps are chosen at random, not in alphabetic order.
     ///
-    /// - Returns: the statement; its rows have `id`.
+    /// - Returns: the statement; its rows have `lane`.
     private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
         let now = claim.at
         let environment: PostgresQuery = "\(claim.environment.rawValue)::environment"
         func due(_ rank: Lane.Rank) -> PostgresQuery {
             """
-            (select due_at from lanes where environment = \(environment) and bundle_id = a.bundle_id
+            (select due_at from audiences where environment = \(environment) and bundle_id = a.bundle_id
                 and rank = \(rank.rawValue) and due_at is not null order by due_at limit 1)
             """
         }
         func lanes(_ rank: Lane.Rank) -> PostgresQuery {
             """
-            select id from (
-                select id from lanes where environment = \(environment) and bundle_id = r.bundle_id
+            select lane from (
+                select lane from audiences where environment = \(environment) and bundle_id = r.bundle_id
                     and rank = \(rank.rawValue) and due_at <= \(now)
                 order by due_at limit r.share for no key update skip locked) ranked
             """
@@ -135,7 +135,7 @@ extension Outbox {
                 order by random()
             )
             \(limited)
-            (select d.id from ready r cross join lateral (
+            (select d.lane from ready r cross join lateral (
                 \(lanes(.ringing))
                 union all
                 \(lanes(.immediate))
@@ -153,20 +153,20 @@ extension Outbox {
         let limits = claim.limits.filter { $0.allowance > 0 }
         func lanes(_ rank: Lane.Rank, later: Double) -> PostgresQuery {
             """
-            select id, due_at + make_interval(secs => p.patience * \(later)) as turn from (
-                select id, due_at from lanes where environment = \(environment) and bundle_id = l.bundle_id
+            select lane, due_at + make_interval(secs => p.patience * \(later)) as turn from (
+                select lane, due_at from audiences where environment = \(environment) and bundle_id = l.bundle_id
                     and rank = \(rank.rawValue) and due_at <= \(claim.at)
                 order by due_at limit l.allowance for no key update skip locked) ranked
             """
         }
         return """
-            select d.id from unnest(\(limits.map(\.bundleID.rawValue)), \(limits.map(\.allowance)),
+            select d.lane from unnest(\(limits.map(\.bundleID.rawValue)), \(limits.map(\.allowance)),
                 \(limits.map(\.perSecond))) as l(bundle_id, allowance, per_second)
             cross join lateral (
-                select count(*) / l.per_second as patience from lanes
+                select count(*) / l.per_second as patience from audiences
                 where environment = \(environment) and bundle_id = l.bundle_id and due_at <= \(claim.at)) p
             cross join lateral (
-                select id from (
+                select lane from (
                     \(lanes(.ringing, later: 0))
                     union all
                     \(lanes(.immediate, later: 0.5))

@@ -18,7 +18,8 @@ extension Outbox {
         let now = (deliveries.map(\.settledAt).max() ?? .distantPast).inMicroseconds
         let byLane = Dictionary(grouping: deliveries, by: \.lane)
         let unsent = deliveries.filter { $0.verdict == nil }
-        return try await dispatch.transaction { connection -> Settled in
+        return try await dispatch.transaction {
+            connection -> (loaded: [Lane], lanes: [Lane], others: Set<Int>, doubts: [UUID: String]) in
             let (free, others) = try await LaneRows.loadFree(
                 Array(byLane.keys),
                 after: [
@@ -26,19 +27,19 @@ extension Outbox {
                     Self.planning(rows: byLane.count),
                 ], on: connection)
             let loaded = free.filter { lane in
-                byLane[lane.id]?.contains { $0.replica == lane.lease?.replica } ?? false
+                byLane[lane.id]?.contains { $0.replica == lane[.channel].lease?.replica } ?? false
             }
-            var settled = Settled(loaded: loaded, lanes: loaded, others: others)
-            for index in settled.lanes.indices {
-                for delivery in byLane[settled.lanes[index].id] ?? [] {
-                    if case .channelDoubted(let reason) = settled.lanes[index].settle(delivery, at: now),
-                        let channel = settled.lanes[index].channel
-                    {
-                        settled.doubts[channel.id] = reason
+            // By channel: the reason that APNs gave when it did not know the channel. Such a channel is in doubt.
+            var (lanes, doubts) = (loaded, [UUID: String]())
+            for index in lanes.indices {
+                for delivery in byLane[lanes[index].id] ?? [] {
+                    guard let doubt = lanes[index].settle(delivery, at: now), let channel = lanes[index].channel else {
+                        continue
                     }
+                    doubts[channel.id] = doubt
                 }
             }
-            return settled
+            return (loaded, lanes, others, doubts)
         } closing: { settled in
             var topics = Set(unsent.map { WakeTopic.lanes($0.address.environment) })
             // If a lane is fenced, its channel may retire once no message to the channel is under way. So the channels'
@@ -53,15 +54,6 @@ extension Outbox {
             wakeUps.wake(Set(settled.lanes.filter { $0.due(at: now) != nil }.flatMap(\.topics)))
             return settled.others
         }
-    }
-
-    private struct Settled {
-        let loaded: [Lane]
-        var lanes: [Lane]
-        /// The lanes that another transaction has locked.
-        let others: Set<Int>
-        /// By channel: the reason that APNs gave when it did not know the channel. Such a channel is in doubt.
-        var doubts: [UUID: String] = [:]
     }
 
     /// After an unfounded doubt, a channel is not checked again for this many seconds.

@@ -7,12 +7,11 @@ internal import Postgres
 /// each table are always locked in the same order.
 extension Outbox {
     /// - Parameters:
-    ///   - types: reads content types; `nil`: contents are not checked.
     ///   - comparing: whether the newest contents are read, too, because something is compared with them or takes them.
+    ///   - types: reads content types; `nil`: contents are not checked.
     static func lock(
-        _ targets: Set<BroadcastTarget>, types: ContentTypeCache? = nil,
-        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness, comparing: Bool = false,
-        on connection: PostgresConnection, now: Date
+        _ targets: Set<BroadcastTarget>, comparing: Bool = false, types: ContentTypeCache? = nil,
+        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness, on connection: PostgresConnection, now: Date
     ) async throws -> Acceptance {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
@@ -23,39 +22,54 @@ extension Outbox {
             parts.append("select lane from audiences where event_key = any(\(keys))")
             statements.add(lockEvents(keys), as: .events)
         }
-        if !channels.isEmpty { parts.append("select id from lanes where channel = any(\(channels))") }
-        guard let first = parts.first else { return Acceptance(targets: [:], lanes: [], now: now) }
-        let lanes: PostgresQuery = "(array(\(parts.dropFirst().reduce(first) { "\($0) union all \($1)" })))"
+        if !channels.isEmpty { parts.append("select lane from audiences where channel = any(\(channels))") }
+        let lanes: PostgresQuery = "(array(\(parts.dropFirst().reduce(parts[0]) { "\($0) union all \($1)" })))"
         if !channels.isEmpty {
             statements.add(LaneRows.lock(lanes))
             statements.add(lockChannels(channels), as: .channels)
             statements.add(missingLanes(channels))
         }
         statements.add(LaneRows.lock(lanes))
-        // A claim reads the newest content under the lane's lock. So a token that is not seen here gets what is
-        // accepted here as its newest content.
-        if !keys.isEmpty { statements.add(audiences(keys), as: .audiences) }
         if types != nil { statements.add(ContentRows.types(of: lanes), as: .types) }
         if comparing { statements.add(ContentRows.newest(lanes), as: .newest) }
-        for statement in LaneRows.loadLocked(lanes) { statements.add(statement) }
+        // A claim reads the newest content under the lane's lock. So a token that is not seen here gets what is
+        // accepted here as its newest content.
+        let hasActivities: PostgresQuery =
+            "(select true from activities where event_key = l.event_key order by event_key, id limit 1) is not null"
+        let more: PostgresQuery =
+            ", l.event_key, l.position, \(hasActivities) and \(CrowdRows.hasTokens("l.lane")) as has_tokens"
+        for statement in LaneRows.loadLocked(lanes, more) { statements.add(statement) }
         let results = try await connection.pipeline(statements.all)
         let loaded = try LaneRows.lanes(results)
+        func rows(_ part: Statements.Part) -> [PostgresRow] { statements.rows(part, results).map(Array.init) ?? [] }
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        if let events = statements.rows(.events, results), let audiences = statements.rows(.audiences, results) {
-            states = try Self.states(events: events, audiences: audiences)
+        for row in rows(.events) {
+            states[.event(try row.word("key"))] = Acceptance.TargetState(
+                isOver: try row.decode("is_over"), startedAt: try row.decode("first_update_at"),
+                defaults: try row.eventDefaults(),
+                times: EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at")),
+                progress: StateDecision.Progress(
+                    sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
+                    quietAt: try row.decode("quiet_at")))
         }
-        if let channels = statements.rows(.channels, results) {
-            states.merge(try Self.states(channels: channels, loaded)) { one, _ in one }
+        var populated: Set<Int> = []
+        let laneRows = results[results.count - 2]
+        let positions: [Int] = try laneRows.map { try $0.decode("position") }
+        for place in loaded.indices.sorted(by: { (positions[$0], $0) < (positions[$1], $1) }) {
+            let row = laneRows[place]
+            if try row.decode(Bool.self, "has_tokens") { populated.insert(loaded[place].id) }
+            if let key: EventKey = try row.optionalWord("event_key") { states[.event(key)]?.places.append(place) }
         }
-        var known = ContentRows.Types()
-        if let types, let rows = statements.rows(.types, results) {
-            known = try await types.types(rows, on: connection)
+        for row in rows(.channels) where try row.decode(Bool.self, "takes_broadcasts") {
+            let id: UUID = try row.decode("id")
+            let places = loaded.indices.filter { loaded[$0].channel?.id == id }
+            if !places.isEmpty { states[.channel(id)] = Acceptance.TargetState(isOver: false, places: places) }
         }
         return Acceptance(
-            targets: states, lanes: loaded, types: known,
-            broadcasts: try statements.rows(.newest, results).map(ContentRows.known) ?? [:],
-            withoutPlace: try await withoutPlace(loaded, on: connection),
-            alertFreshness: alertFreshness, now: now)
+            now: now, alertFreshness: alertFreshness, loadedTargets: states, targets: states, loaded: loaded,
+            lanes: loaded, populated: populated,
+            types: try await types?.types(rows(.types), on: connection) ?? .init(),
+            known: try ContentRows.known(rows(.newest)), withoutPlace: try await withoutPlace(loaded, on: connection))
     }
 
     /// Lanes of audiences whose channels cannot be created, because the app has no channel left in its limit or at
@@ -77,7 +91,7 @@ extension Outbox {
 
     /// Statements of one round trip. The results of some of them are read by name.
     private struct Statements {
-        enum Part { case events, audiences, channels, types, newest }
+        enum Part { case events, channels, types, newest }
 
         private(set) var all: [PostgresQuery]
         private var places: [Part: Int] = [:]
@@ -94,18 +108,10 @@ extension Outbox {
 
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
-        select key, ended_at is not null or cancelled_at is not null as is_over,
-            first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence,
-            state_epoch, quiet_at
+        select key, ended_at is not null or cancelled_at is not null as is_over, first_update_at, defaults, starts_at,
+            ends_at, state_sequence, state_epoch, quiet_at
         from events
         where key = any(\(keys)) order by key for no key update
-        """
-    }
-
-    private static func audiences(_ keys: [String]) -> PostgresQuery {
-        """
-        select u.event_key, u.lane, \(CrowdRows.hasTokens("u.lane")) as has_tokens
-        from audiences u where u.event_key = any(\(keys)) order by u.position, u.lane
         """
     }
 
@@ -119,46 +125,10 @@ extension Outbox {
     /// Inserts the missing lanes of channels without an event. Such a channel gets its lane with its first broadcast.
     private static func missingLanes(_ ids: [UUID]) -> PostgresQuery {
         """
-        insert into lanes (bundle_id, environment, storage_policy, channel)
+        insert into audiences (bundle_id, environment, storage_policy, channel)
         select c.bundle_id, c.environment, c.storage_policy, c.id from channels c
         where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
-            and not exists (select from lanes l where l.channel = c.id)
+            and not exists (select from audiences u where u.channel = c.id)
         """
-    }
-
-    private static func states(
-        events: PostgresRows, audiences: PostgresRows
-    ) throws -> [BroadcastTarget: Acceptance.TargetState] {
-        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        for row in events {
-            states[.event(try row.word("key"))] = Acceptance.TargetState(
-                isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"),
-                defaults: try row.eventDefaults(),
-                times: EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at")),
-                progress: StateDecision.Progress(
-                    sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
-                    quietAt: try row.decode("quiet_at")), lanes: [])
-        }
-        for row in audiences {
-            let (target, lane): (BroadcastTarget, Int) = (
-                .event(try row.word("event_key")), try row.decode("lane")
-            )
-            states[target]?.lanes.append(lane)
-            if try row.decode(Bool.self, "has_tokens") { states[target]?.populated.insert(lane) }
-        }
-        return states
-    }
-
-    private static func states(
-        channels: PostgresRows, _ lanes: [Lane]
-    ) throws -> [BroadcastTarget: Acceptance.TargetState] {
-        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        for row in channels where try row.decode(Bool.self, "takes_broadcasts") {
-            states[.channel(try row.decode("id"))] = Acceptance.TargetState(isOver: false, lanes: [])
-        }
-        for lane in lanes {
-            if let channel = lane.channel { states[.channel(channel.id)]?.lanes.append(lane.id) }
-        }
-        return states.filter { !$0.value.lanes.isEmpty }
     }
 }

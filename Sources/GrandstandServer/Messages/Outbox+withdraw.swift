@@ -15,12 +15,11 @@ extension Outbox {
     /// - Returns: whether the broadcast could be withdrawn; `nil`: there is none within `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
-            guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, on: connection) else {
-                return (nil, [])
-            }
-            guard try await EventReach.reaches(reach, broadcast: id, on: connection) else { return (nil, []) }
-            guard !isShown else { return (false, []) }
-            if isScheduled {
+            guard let broadcast = try await Self.lockBroadcast(id, on: connection),
+                try await EventReach.reaches(reach, broadcast: id, on: connection)
+            else { return (nil, []) }
+            guard try !broadcast.decode(Bool.self, "shown") else { return (false, []) }
+            if try broadcast.decode(Bool.self, "scheduled") {
                 WebhookNews.note(broadcasts: [id], at: now)
                 try await connection.pipeline([
                     "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
@@ -28,25 +27,25 @@ extension Outbox {
                 ])
                 return (true, [])
             }
-            let loaded = try await LaneRows.load(Self.lanes(of: id), undoing: "\([id])", on: connection)
-            let messages = loaded.flatMap { $0.messages.filter { $0.broadcast == id } }
-            guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
-            var lanes = loaded
-            let isChanged = lanes.indices.reduce(false) { lanes[$1].withdraw(id, at: now) || $0 }
-            // No lane changed: the broadcast was already cancelled.
-            guard isChanged else { return (true, []) }
-            // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
-            // broadcast.
-            if try await Self.isOfCancelledEvent(id, on: connection) {
-                for index in lanes.indices { lanes[index].close(at: now) }
-            }
             // A superseded message may be sent now after all. The storage policy may have changed since this message
-            // was accepted, so the message's `apns-expiration` is computed again.
-            try await LaneRows.judgeExpirations(&lanes, on: connection)
+            // was accepted, so `changeAll` computes the message's `apns-expiration` again.
+            let (isUnsent, topics) = try await LaneRows.changeAll(
+                Self.lanes(of: id), undoing: "\([id])", at: now, on: connection
+            ) { lanes -> (Bool, Set<WakeTopic>?) in
+                let messages = lanes.flatMap { $0.messages.filter { $0.broadcast == id } }
+                guard messages.allSatisfy(\.isUnsent) else { return (false, nil) }
+                // No lane changed: the broadcast was already cancelled.
+                guard lanes.indices.reduce(false, { lanes[$1].withdraw(id, at: now) || $0 }) else { return (true, nil) }
+                // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
+                // broadcast.
+                if try broadcast.decode(Bool.self, "is_of_cancelled_event") {
+                    for index in lanes.indices { lanes[index].close(at: now) }
+                }
+                return (true, Set(lanes.flatMap(\.topics) + (messages.contains(where: \.isEnd) ? [.channels] : [])))
+            }
+            guard let topics else { return (isUnsent, []) }
             // A broadcast that was reported as superseded is reported again.
             WebhookNews.note(broadcasts: [id], at: now)
-            try await connection.pipeline(
-                LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded))
             let events = try await connection.query(Self.recomputeEventTimes(of: id))
             for event in events where try event.decode(Bool.self, "is_reopened") {
                 WebhookNews.note(events: [try event.decode("key")], at: now)
@@ -55,8 +54,7 @@ extension Outbox {
                 "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
                 AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
             ])
-            let isEnd = messages.contains(where: \.isEnd)
-            return (true, Set(lanes.flatMap(\.topics) + (isEnd ? [.channels] : [])))
+            return (true, topics)
         }
         bulk.afterCommit { wakeUps.send(topics) }
         return isWithdrawn
@@ -72,11 +70,9 @@ extension Outbox {
 
     /// Locks the broadcast's event, lanes and channel, if it has them, then the broadcast itself.
     ///
-    /// - Returns: whether the broadcast still waits for its `sendAt`, and whether a device showed its content; `nil`:
-    ///   there is no such broadcast.
-    private static func lockBroadcast(
-        _ id: UUID, on connection: PostgresConnection
-    ) async throws -> (isScheduled: Bool, isShown: Bool)? {
+    /// - Returns: whether the broadcast still waits for its `sendAt`, whether a device showed its content, and whether its
+    ///   event is cancelled; `nil`: there is no such broadcast.
+    private static func lockBroadcast(_ id: UUID, on connection: PostgresConnection) async throws -> PostgresRow? {
         try await connection.pipeline([
             """
             select from events where key = (select event_key from broadcasts where id = \(id)) for no key update
@@ -84,17 +80,13 @@ extension Outbox {
             LaneRows.lock(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
         ])
-        return try await connection.query("select scheduled, shown from broadcasts where id = \(id) for update").first
-            .map { (try $0.decode("scheduled"), try $0.decode("shown")) }
-    }
-
-    private static func isOfCancelledEvent(_ id: UUID, on connection: PostgresConnection) async throws -> Bool {
-        try await connection.query(
+        return try await connection.query(
             """
-            select e.cancelled_at is not null as is_cancelled from broadcasts b join events e on e.key = b.event_key
-            where b.id = \(id)
+            select scheduled, shown, exists (
+                select from events where key = event_key and cancelled_at is not null) as is_of_cancelled_event
+            from broadcasts where id = \(id) for update
             """
-        ).first?.decode(Bool.self, "is_cancelled") ?? false
+        ).first
     }
 
     /// Recomputes the event's end and its first update. An event is over when every audience got its end, and it
@@ -105,8 +97,7 @@ extension Outbox {
         """
         update events e set
             ended_at = case when not exists (
-                select from audiences u join lanes l on l.id = u.lane
-                where u.event_key = e.key and l.fenced_at is null) then e.ended_at end,
+                select from audiences u where u.event_key = e.key and u.fenced_at is null) then e.ended_at end,
             first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
                 select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'
                     and not b.scheduled and not b.cancelled

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The durable queue of broadcasts to Apple, in the tables `broadcasts`, `deliveries` and `lanes`. An accepted broadcast is
+/// The durable queue of broadcasts to Apple, in the tables `broadcasts`, `deliveries` and `audiences`. An accepted broadcast is
 /// sent, is replaced by newer state, or expires.
 ///
 /// One rule puts all changes of a lane in one order, without counters: a transaction that changes a lane's deliveries
@@ -111,38 +111,25 @@ struct Outbox: Sendable {
     }
 
     /// An event's broadcasts, the newest first, with their deliveries within `reach`; empty for an event out of reach.
-    func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws
-        -> Contract.Page<
-            Contract.Broadcast
-        >
-    {
-        try await list(key, reach, TimePage(page, by: "b.accepted_at", "b.id", newestFirst: true)) { $0.acceptedAt }
-    }
-
-    /// The broadcasts of an event that wait for their `sendAt`, the next one first; empty for an event out of reach.
-    func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws
-        -> Contract.Page<
-            Contract.Broadcast
-        >
-    {
-        try await list(key, reach, TimePage(page, by: "b.send_at", "b.id"), where: "b.scheduled") {
-            $0.sendAt ?? EventSpecification.undated.addingTimeInterval(Double($0.afterStart ?? 0))
-        }
-    }
-
-    /// - Parameter time: the time by which the page is ordered.
-    private func list(
-        _ key: EventKey, _ reach: AppReach, _ part: TimePage, where condition: PostgresQuery = "true",
-        _ time: (Contract.Broadcast) -> Date
+    ///
+    /// - Parameter isScheduled: whether only those are listed that wait for their `sendAt`, the next one first.
+    func broadcasts(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest, isScheduled: Bool = false
     ) async throws -> Contract.Page<Contract.Broadcast> {
+        let part = try TimePage(
+            page, by: isScheduled ? "b.send_at" : "b.accepted_at", "b.id", newestFirst: !isScheduled)
+        let listed: PostgresQuery = isScheduled ? "b.scheduled" : "true"
         let rows = try await bulk.query(
             """
             select \(Self.columns) from broadcasts b
-            where b.event_key = \(key.rawValue) and \(condition) and \(part.condition)
+            where b.event_key = \(key.rawValue) and \(listed) and \(part.condition)
                 and \(EventReach.covers(reach, broadcast: "b"))
             \(part.order)
             """)
-        return part.page(try await complete(Array(rows), within: reach)) { (time($0), $0.id) }
+        return part.page(try await complete(Array(rows), within: reach)) { broadcast in
+            let undated = EventSpecification.undated.addingTimeInterval(Double(broadcast.afterStart ?? 0))
+            return (isScheduled ? broadcast.sendAt ?? undated : broadcast.acceptedAt, broadcast.id)
+        }
     }
 
     /// The columns of `Contract.Broadcast`, without what follows from its deliveries.
@@ -202,8 +189,8 @@ struct Outbox: Sendable {
                     end as "answerMilliseconds",
                 case when d.state = 'superseded' then \(Self.successor) end as "supersededBy", d.tokens,
                 case when d.tokens is not null and d.settled_at is null and d.attempts = 0
-                    then (select count(*) from \(CrowdRows.tokens(of: "l.id"))) end as waiting
-            from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane
+                    then (select count(*) from \(CrowdRows.tokens(of: "l.lane"))) end as waiting
+            from deliveries d join broadcasts b on b.id = d.broadcast_id join audiences l on l.lane = d.lane
             left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)

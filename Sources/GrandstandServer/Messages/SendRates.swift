@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Logging
 internal import Synchronization
 
@@ -14,13 +15,13 @@ final class SendRates: Sendable {
     }
 
     let environment: APNsEnvironment
-    let api: AppSendRate.API
+    let api: Contract.APNsAPI
     private let counting: Counting
     private let logger: Logger
     private let state = Mutex(State())
     private let anyLimited = Atomic(false)
 
-    init(environment: APNsEnvironment, api: AppSendRate.API, counting: @escaping Counting = { _ in }, logger: Logger) {
+    init(environment: APNsEnvironment, api: Contract.APNsAPI, counting: @escaping Counting = { _ in }, logger: Logger) {
         self.environment = environment
         self.api = api
         self.counting = counting
@@ -33,41 +34,31 @@ final class SendRates: Sendable {
     /// Whether APNs throttles at least one app.
     var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
 
-    /// How many messages each app with a limit may send now. Apps without a limit are left out.
-    func limits(at now: Date) -> [LaneLimit] {
+    /// The apps that APNs throttles.
+    private var limited: [(bundleID: BundleID, rate: SendRate)] {
         guard isAnyLimited else { return [] }
         return state.withLock { state in
-            let limited = state.limited
-            return limited.compactMap { bundleID in
-                guard let rate = state.apps[bundleID]?.rate, let allowance = rate.allowance(at: now),
-                    let perSecond = rate.perSecond
-                else { return nil }
-                return LaneLimit(bundleID: bundleID, allowance: allowance, perSecond: perSecond)
-            }
+            state.limited.compactMap { bundleID in state.apps[bundleID].map { (bundleID, $0.rate) } }
+        }
+    }
+
+    /// How many messages each app with a limit may send now. Apps without a limit are left out.
+    func limits(at now: Date) -> [LaneLimit] {
+        limited.compactMap { bundleID, rate in
+            guard let allowance = rate.allowance(at: now), let perSecond = rate.perSecond else { return nil }
+            return LaneLimit(bundleID: bundleID, allowance: allowance, perSecond: perSecond)
         }
     }
 
     /// The time at which the first of the apps that may send nothing now may send again; `nil`: there is no such app.
     func nextToken(at now: Date) -> Date? {
-        guard isAnyLimited else { return nil }
-        return state.withLock { state in
-            let limited = state.limited
-            return limited.compactMap { bundleID -> Date? in
-                guard state.apps[bundleID]?.rate.allowance(at: now) == 0 else { return nil }
-                return state.apps[bundleID]?.rate.nextToken(at: now)
-            }.min()
-        }
+        limited.compactMap { $0.rate.allowance(at: now) == 0 ? $0.rate.nextToken(at: now) : nil }.min()
     }
 
     /// The rates of the apps that APNs throttles, in requests a second.
     var perSecond: [BundleID: Double] {
-        guard isAnyLimited else { return [:] }
-        return state.withLock { state in
-            Dictionary(
-                uniqueKeysWithValues: state.limited.compactMap { bundleID in
-                    state.apps[bundleID]?.rate.perSecond.map { (bundleID, $0) }
-                })
-        }
+        Dictionary(
+            uniqueKeysWithValues: limited.compactMap { bundleID, rate in rate.perSecond.map { (bundleID, $0) } })
     }
 
     /// Counts requests of an app that are sent now.
@@ -102,7 +93,7 @@ final class SendRates: Sendable {
         switch answer {
         case .accepted:
             return state.withLock { state in
-                state.apps[bundleID, default: AppSendRate(api)].accepted(lane: lane, sentAt: sentAt, at: now)
+                state.apps[bundleID, default: AppSendRate()].accepted(lane: lane, sentAt: sentAt, at: now)
                 return state.apps[bundleID]?.notBefore(lane: lane, at: now)
             }
         case .refused(let refusal) where refusal.isTooManyRequests:
@@ -133,7 +124,7 @@ final class SendRates: Sendable {
     /// Changes an app's rate, and logs when a limit begins or ends.
     private func change<Value: Sendable>(_ bundleID: BundleID, _ body: (inout AppSendRate) -> Value) -> Value {
         let (value, rate, changed) = state.withLock { state in
-            var app = state.apps[bundleID] ?? AppSendRate(api)
+            var app = state.apps[bundleID] ?? AppSendRate()
             let wasLimited = app.rate.isLimited
             let value = body(&app)
             let changed = app.rate.isLimited != wasLimited

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The apps that APNs throttles, in `app_environments`.
@@ -17,10 +18,10 @@ struct PostgresThrottles: Sendable {
     /// Stores the limits that a replica has learned. Ends a throttle once no replica has a limit for it.
     /// Webhooks are told when the first replica is limited and when the last one no longer is.
     func report(_ limits: [Throttle], now: Date) async throws {
-        try await database.pipeline(AppSendRate.API.allCases.map { Self.report(limits, $0, now: now) })
+        try await database.pipeline(Contract.APNsAPI.allCases.map { Self.report(limits, $0, now: now) })
     }
 
-    private static func report(_ limits: [Throttle], _ api: AppSendRate.API, now: Date) -> PostgresQuery {
+    private static func report(_ limits: [Throttle], _ api: Contract.APNsAPI, now: Date) -> PostgresQuery {
         let limits = limits.filter { $0.api == api }
         let prefix: PostgresQuery = api == .broadcast ? "throttled" : "devices_throttled"
         return WebhookNews.messages(
@@ -54,32 +55,25 @@ struct PostgresThrottles: Sendable {
 
     /// The apps that are throttled, with the lanes that wait for their turn.
     func throttles(now: Date) async throws -> [Throttle] {
-        try await database.query(Self.throttles(now: now)).map { try Self.throttle($0) }
+        try await database.query(Self.throttles(now: now)).read()
     }
 
     /// The statement that reads the throttled apps of all environments, with the lanes that wait for their turn.
     static func throttles(now: Date) -> PostgresQuery {
         """
-        select ae.bundle_id, ae.environment, t.api, t.since, w.waiting, w.oldest
+        select ae.bundle_id as "app.bundleID", ae.environment as "app.environment", t.api, t.since, w.*
         from app_environments ae cross join lateral (values
             ('broadcast', ae.throttled_since, ae.throttled_at),
             ('device', ae.devices_throttled_since, ae.devices_throttled_at)) t(api, since, at)
         cross join lateral (
-            select count(*) as waiting,
-                coalesce(extract(epoch from \(now)::timestamptz - min(w.at)), 0)::float8 as oldest
-            from (select case t.api when 'broadcast' then l.due_at else l.tokens_due_at end as at from lanes l
+            select count(*) as "lanesWaiting",
+                coalesce(extract(epoch from \(now)::timestamptz - min(w.at)), 0)::float8 as "oldestSeconds"
+            from (select case t.api when 'broadcast' then l.due_at else l.tokens_due_at end as at from audiences l
                 where l.environment = ae.environment and l.bundle_id = ae.bundle_id
                     and (l.due_at <= \(now) or l.tokens_due_at <= \(now))) w
             where w.at <= \(now)) w
         where t.at > \(now - lifetime)
         order by ae.bundle_id, ae.environment, t.api
         """
-    }
-
-    static func throttle(_ row: PostgresRow) throws -> Throttle {
-        Throttle(
-            app: AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment")),
-            api: try row.word("api"), since: try row.decode("since"), lanesWaiting: try row.decode("waiting"),
-            oldestSeconds: try row.decode("oldest"))
     }
 }

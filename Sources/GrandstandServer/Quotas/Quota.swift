@@ -5,16 +5,16 @@ internal import GrandstandContract
 
 /// How much of an app's channel limit is used in one environment: what `Contract.Quota` is computed from, and what alarms
 /// and plots need besides.
-package struct Quota: Sendable {
+struct Quota: Sendable, Decodable {
     var bundleID: BundleID
     var environment: APNsEnvironment
     var limit: Int
-    var byState: [Channel.State: Int]
+    var byState: [Channel.State: Int] = [:]
     /// Includes only channels that count against the quota.
-    var byStoragePolicy: [StoragePolicy: Int]
-    var forecast: Forecast
-    /// The forecast number of channels in the next thirty days.
-    var course: [(at: Date, count: Int)] = []
+    var byStoragePolicy: [StoragePolicy: Int] = [:]
+    var forecast = Forecast(peak: 0, peakAt: .distantPast, exceedsAt: nil)
+    /// The places of the present and the expected channels, from which the forecast is made.
+    var spans: [Forecast.Span] = []
     /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
     var apple: Contract.AppleCount?
     /// Channels in Apple's list that our ledger does not know. They count against Apple's limit of 10,000 channels, but
@@ -23,7 +23,7 @@ package struct Quota: Sendable {
     /// The alarm of the last reconciliation.
     var reconciliationAlarm: Contract.ReconciliationAlarm?
     /// Set while APNs refuses the provider tokens of the key that signs for the app.
-    var keyRefused: KeyRefused?
+    var keyRefused: Contract.KeyRefused?
     /// Whether Apple refused the last call that needs the app's Broadcast capability.
     var isCapabilityOff: Bool = false
     /// Since when Apple refuses to create channels because there is no free place; `nil`: the last answered creation
@@ -43,28 +43,22 @@ package struct Quota: Sendable {
     /// The number of the app's installations, and how many of them are new.
     var devices = DeviceAccount()
 
-    /// The key that APNs refuses.
-    struct KeyRefused: Sendable, Hashable {
-        var credentials: Credentials
-        var refusal: KeyRefusal
+    private enum CodingKeys: String, CodingKey {
+        case bundleID, environment, limit, apple, unmanaged, reconciliationAlarm, keyRefused, isCapabilityOff, fullSince
+        case isKeyMissing, unacceptedSince
     }
 
     /// All active alarms, the most serious first.
     var alarms: [Contract.QuotaAlarm] {
-        var standing: Set<Contract.QuotaAlarm> = []
-        if keyRefused != nil { standing.insert(.keyRefused) }
-        if isKeyMissing { standing.insert(.keyMissing) }
-        if isCapabilityOff { standing.insert(.capabilityOff) }
-        if isNothingAccepted { standing.insert(.nothingAccepted) }
-        if fullSince != nil { standing.insert(.quotaExhausted) }
-        switch reconciliationAlarm {
-        case .capabilityOff: standing.insert(.capabilityOff)
-        case .listIncomplete: standing.insert(.listIncomplete)
-        case .ambiguousCreation: standing.insert(.ambiguousCreation)
-        case .unknown, nil: break
-        }
-        if devices.isSurging { standing.insert(.manyInstallations) }
-        return Contract.QuotaAlarm.allCases.filter(standing.contains)
+        let standing: [(alarm: Contract.QuotaAlarm, stands: Bool)] = [
+            (.keyRefused, keyRefused != nil), (.keyMissing, isKeyMissing),
+            (.capabilityOff, isCapabilityOff || reconciliationAlarm == .capabilityOff),
+            (.nothingAccepted, isNothingAccepted), (.quotaExhausted, fullSince != nil),
+            (.listIncomplete, reconciliationAlarm == .listIncomplete),
+            (.ambiguousCreation, reconciliationAlarm == .ambiguousCreation),
+            (.manyInstallations, devices.isSurging),
+        ]
+        return standing.filter(\.stands).map(\.alarm)
     }
 
     /// The most serious active alarm.
@@ -77,7 +71,7 @@ package struct Quota: Sendable {
     var available: Int { fullSince == nil ? max(0, capacity - used - reserved) : 0 }
     /// How many channels Grandstand may have: the app's limit, or fewer if unmanaged channels use too much of Apple's
     /// limit.
-    var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
+    var capacity: Int { max(0, min(limit, APNsLimits.channels - unmanaged)) }
     var missing: Int { byState[.missing, default: 0] }
 
     /// `warning` from 80 % of the limit; `critical` from 95 %, and while Apple refuses creations for lack of a place.
@@ -87,38 +81,75 @@ package struct Quota: Sendable {
         return taken >= capacity * 80 ? .warning : .ok
     }
 
-    static func capacity(limit: Int, unmanaged: Int) -> Int {
-        max(0, min(limit, APNsLimits.channels - unmanaged))
+    private func count(_ states: Set<Channel.State>) -> Int { states.reduce(0) { $0 + byState[$1, default: 0] } }
+}
+
+extension Contract.Quota {
+    /// A quota as the API and webhooks show it.
+    init(_ quota: Quota) {
+        self.init(
+            bundleId: quota.bundleID.rawValue, environment: .init(quota.environment),
+            limit: quota.limit, used: quota.used, reserved: quota.reserved, available: quota.available,
+            byState: Dictionary(uniqueKeysWithValues: quota.byState.map { ($0.key.rawValue, $0.value) }),
+            byStoragePolicy: Dictionary(
+                uniqueKeysWithValues: StoragePolicy.allCases.map {
+                    ($0.rawValue, quota.byStoragePolicy[$0, default: 0])
+                }),
+            apple: quota.apple, unmanaged: quota.unmanaged, missing: quota.missing,
+            forecast: quota.forecast, level: quota.level, alarm: quota.alarm,
+            keyRefused: quota.keyRefused,
+            throttled: quota.throttles.first { $0.api == .broadcast }?.shown,
+            devicesThrottled: quota.throttles.first { $0.api == .device }?.shown)
+    }
+}
+
+/// An app that APNs throttles.
+struct Throttle: Sendable, Hashable, Decodable {
+    var app: AppEnvironment
+    var api: Contract.APNsAPI
+    /// When the first 429 came.
+    var since: Date
+    /// Lanes that are due and wait for the rate.
+    var lanesWaiting: Int = 0
+    /// How many seconds the lane that waits longest has waited for the rate; 0 if no lane waits.
+    var oldestSeconds: TimeInterval = 0
+
+    /// The text that pages show for the throttle.
+    var sentence: String {
+        let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
+        guard lanesWaiting > 0 else { return "\(subject). Nothing waits." }
+        let waiting = lanesWaiting == 1 ? "1 channel or crowd waits" : "\(lanesWaiting) channels or crowds wait"
+        return "\(subject). \(waiting), the oldest for \(oldestSeconds.tenths) s."
     }
 
-    private func count(_ traits: Channel.State.Traits) -> Int {
-        Channel.State.having(traits).reduce(0) { $0 + byState[$1, default: 0] }
+    fileprivate var shown: Contract.Throttled {
+        Contract.Throttled(since: since, lanesWaiting: lanesWaiting, oldestSeconds: oldestSeconds.tenths)
     }
 }
 
 extension Problem {
     /// The error when no place is left, by our limit (without `apns`) or by Apple's.
-    static func quotaExhausted(
-        _ address: APNsAddress, limit: Int, used: Int, reserved: Int, unmanaged: Int = 0, apns: APNsRefusal? = nil
-    ) -> Problem {
-        let members: [Member] = [.limit(limit), .used(used), .reserved(reserved)]
+    static func quotaExhausted(_ quota: Quota, apns: APNsRefusal? = nil) -> Problem {
+        let members: (inout Contract.Problem) -> Void = {
+            ($0.limit, $0.used, $0.reserved) = (quota.limit, quota.used, quota.reserved)
+        }
         if let apns {
             return Problem(
                 .quotaExhausted,
-                "APNs refused to create the channel: \(apns.reason). It has no place left for \(address.bundleID) in "
-                    + "\(address.environment.rawValue), although this server manages \(used) channels, is creating "
-                    + "\(reserved), and the app's limit is \(limit). Channels of other systems use the places: a "
-                    + "reconciliation lists, adopts or deletes them.",
-                apns: apns, members: members)
+                "APNs refused to create the channel: \(apns.reason). It has no place left for \(quota.bundleID) in "
+                    + "\(quota.environment.rawValue), although this server manages \(quota.used) channels, is creating "
+                    + "\(quota.reserved), and the app's limit is \(quota.limit). Channels of other systems use the "
+                    + "places: a reconciliation lists, adopts or deletes them.",
+                apns: apns, with: members)
         }
         let advice =
-            unmanaged > 0
-            ? "Apple also has \(unmanaged) that are not managed here: a reconciliation lists, adopts or deletes them."
+            quota.unmanaged > 0
+            ? "Apple also has \(quota.unmanaged) that are not managed here: a reconciliation lists, adopts or deletes "
+                + "them."
             : "End or delete events that are over, or raise the app's channelLimit."
         return Problem(
             .quotaExhausted,
-            "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) that are being created; "
-                + "the limit is \(limit). \(advice)",
-            members: members)
+            "\(quota.bundleID) has \(quota.used) channels in \(quota.environment.rawValue) and \(quota.reserved) that "
+                + "are being created; the limit is \(quota.limit). \(advice)", with: members)
     }
 }

@@ -39,9 +39,8 @@ struct QuotaPlot: Sendable {
         let taken = quota.taken
         let to = now.addingTimeInterval(span)
         let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
-        let coming: [Point] =
-            [(at: now, count: taken)]
-            + quota.course.filter { $0.at > now && $0.at <= to }
+        let changes = Forecast.course(spans: quota.spans, limit: quota.capacity, now: now)
+        let coming = [(at: now, count: taken)] + changes.filter { $0.at > now && $0.at <= to }
         let most = max(1, (past + coming).map(\.count).max() ?? 1)
         let limit = quota.capacity
         let isLimitNear = limit <= 4 * most
@@ -61,7 +60,11 @@ struct QuotaPlot: Sendable {
         nowX = x(now)
         func line(_ points: [Point]) -> String { points.map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " ") }
         history = Self.runs(past, gap: Double(step) * 1.5).map(line)
-        forecast = line(Self.stairs(coming, until: to))
+        // Of the counts that are drawn at one place the highest and the last are enough.
+        let drawn = Dictionary(grouping: coming) { x($0.at) }.sorted { $0.key < $1.key }.flatMap { _, points in
+            [points.max { $0.count < $1.count }, points.last].compactMap(\.self)
+        }
+        forecast = line(Self.stairs(drawn, until: to))
         valueTicks = [0, top / 2, top].map { PlotTick(position: y($0), text: Wording.number($0), iso: nil) }
         timeTicks = [-0.75, -0.25, 0.25, 0.75].map { share in
             let at = now.addingTimeInterval(share * span)
@@ -98,13 +101,8 @@ struct QuotaPlot: Sendable {
 
     /// A step curve: a count stays the same until the next count.
     private static func stairs(_ points: [Point], until end: Date) -> [Point] {
-        var stairs: [Point] = []
-        for point in points {
-            if let last = stairs.last { stairs.append((at: point.at, count: last.count)) }
-            stairs.append(point)
-        }
-        if let last = stairs.last { stairs.append((at: end, count: last.count)) }
-        return stairs
+        points.prefix(1) + zip(points, points.dropFirst()).flatMap { [(at: $1.at, count: $0.count), $1] }
+            + points.suffix(1).map { (at: end, count: $0.count) }
     }
 
     /// At most 24 points at equal distances, so that the table can be read aloud.

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-extension ReconciliationStore {
+extension ChannelStore {
     /// Performs actions. Each is performed only if the ledger is still as it was when the action was decided. Deletions
     /// are leased to the caller.
     ///
@@ -12,25 +12,29 @@ extension ReconciliationStore {
     func apply(
         _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
-        try await database.transaction { connection in
+        try await database.forLongWork.transaction { connection in
             try await Self.hold(run, on: connection)
-            try await ChannelStore.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
+            try await Self.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
             let step = Step(
                 run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil, connection: connection)
             var done = Set<ReconciliationAction>()
             var deletions: [ChannelTask] = []
             // All actions of one kind are performed by one statement.
             for (name, group) in Dictionary(grouping: actions, by: \.name) {
-                let (performed, channels) = try await step.perform(name, group)
-                done.formUnion(performed)
-                if performed.first?.deletes == true {
-                    deletions += channels.map { ChannelTask(channel: $0, address: run.address) }
-                }
+                let channels = try await step.perform(
+                    name, group.compactMap(\.entry?.id), group.compactMap(\.unmanaged))
+                let (ids, channelIDs) = (Set(channels.map(\.id)), Set(channels.compactMap(\.channelID)))
+                done.formUnion(
+                    group.filter { action in
+                        name == .contest
+                            || action.entry.map { ids.contains($0.id) }
+                                ?? action.channelID.map(channelIDs.contains) ?? false
+                    })
+                if group[0].deletes { deletions += channels.map { ChannelTask(channel: $0, address: run.address) } }
             }
             let known = done.filter { ![.release, .contest].contains($0.name) }.compactMap(\.channelID)
             try await connection.pipeline([
-                ChannelStore.forgetting(unmanaged: known, of: run.address.app),
-                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+                Self.forgetting(unmanaged: known, of: run.address.app), WakeUps.wake([.channels]),
             ])
             return (actions.map(done.contains), deletions)
         }
@@ -47,32 +51,15 @@ private struct Step {
 
     private var now: Date { audit.now }
 
-    /// Performs actions of one kind.
-    ///
-    /// - Returns: the actions that were done, and the channels that they changed.
-    func perform(
-        _ name: Contract.ReconciliationActionName, _ actions: [ReconciliationAction]
-    ) async throws -> (done: [ReconciliationAction], channels: [Channel]) {
-        let unmanaged = actions.compactMap(\.unmanaged)
-        if name == .contest {
-            let contested = Set(try await contest(unmanaged.map(\.channelID)))
-            return (actions.filter { $0.channelID.map(contested.contains) ?? false }, [])
-        }
-        let channels = try await change(name, actions.compactMap(\.entry?.id), unmanaged)
-        let ids = Set(channels.map(\.id))
-        let channelIDs = Set(channels.compactMap(\.channelID))
-        let done = actions.filter { action in
-            action.entry.map { ids.contains($0.id) } ?? action.channelID.map(channelIDs.contains) ?? false
-        }
-        return (done, channels)
-    }
-
     /// Performs actions of one kind on channels of the ledger, or on unmanaged channels.
     ///
     /// - Returns: the channels that were changed.
-    private func change(
+    func perform(
         _ name: Contract.ReconciliationActionName, _ ids: [UUID], _ unmanaged: [UnmanagedChannel]
     ) async throws -> [Channel] {
+        let channelIDs = unmanaged.map(\.channelID)
+        let added = ChannelStore.rows(
+            unmanaged.map { ($0.channelID, $0.storagePolicy ?? .noMessageStored) }, of: run.address.app)
         let isOne: PostgresQuery = "c.id = any(\(ids))"
         // A creation without an answer, which no call makes any more.
         let isOver: PostgresQuery =
@@ -81,13 +68,20 @@ private struct Step {
         case .markMissing:
             return try await make(
                 ChannelStore.move(
-                    isOne, from: Channel.State.having(.takesMessages), to: .deleted,
+                    isOne, from: .takesMessages, to: .deleted,
                     or: (.missing, if: "c.state = 'active'"), reason: "'APNs does not know it any more'",
                     also: ", doubted_at = null, examine_at = null", at: now),
                 (.channelMissing, "'not in APNs'' list, and APNs said so when asked for it'"),
                 refusals: try await refusals(ids))
         case .restore:
-            try await connection.query(makeWay(ids))
+            // Other channels were to replace the channels that are listed again. These replacements become `deleted`,
+            // unless Apple was already asked to create them.
+            try await connection.query(
+                ChannelStore.drop(
+                    """
+                    x.id = any(\(ids)) and x.state = 'deleted' and c.event_key = x.event_key
+                        and \(AudienceColumns.isSame("c", "x"))
+                    """, with: "channels x", reason: "'the channel it was to replace is back'", at: now))
             return try await make(
                 ChannelStore.move(
                     """
@@ -102,10 +96,10 @@ private struct Step {
                 update channels c set doubted_at = null, examine_at = null, reason = null, confirmed_at = \(now)
                 where \(isOne) and c.doubted_at <= \(run.startedAt) returning \(ChannelStore.columns)
                 """
-            ).map(ChannelStore.channel)
-        case .release: return try await connection.query(release(isOne)).map(ChannelStore.channel)
+            ).read()
+        case .release: return try await connection.query(release(isOne)).read()
         case .settle:
-            let channels: PostgresQuery = "unnest(\(ids), \(unmanaged.map(\.channelID))) as s(id, channel_id)"
+            let channels: PostgresQuery = "unnest(\(ids), \(channelIDs)) as s(id, channel_id)"
             return try await make(
                 ChannelStore.move(
                     """
@@ -132,12 +126,19 @@ private struct Step {
                     due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = 1", at: now))
         case .adopt:
             return try await make(
-                ChannelStore.add(rows(unmanaged), as: .active, at: now), (.channelAdopted, "'it was unmanaged'"))
+                ChannelStore.add(added, as: .active, at: now), (.channelAdopted, "'it was unmanaged'"))
         case .deleteUnmanaged:
             return try await make(
                 ChannelStore.add(
-                    rows(unmanaged), as: .deleting, reason: "it was unmanaged", leasedUntil: leasedUntil, at: now))
-        case .contest, .recreate, .unknown: return []
+                    added, as: .deleting, reason: "it was unmanaged", leasedUntil: leasedUntil, at: now))
+        case .contest:
+            try await connection.query(
+                """
+                update unmanaged_channels set contested = true
+                where \(AppColumns.isOf(run.address.app)) and channel_id = any(\(channelIDs))
+                """)
+            return []
+        case .recreate, .unknown: return []
         }
     }
 
@@ -148,32 +149,15 @@ private struct Step {
         try await ChannelStore.make(change, entry, audit, refusals: refusals, isNews: isNews, on: connection)
     }
 
-    private func rows(_ channels: [UnmanagedChannel]) -> PostgresQuery {
-        ChannelStore.rows(
-            channels.map { ($0.channelID, $0.storagePolicy ?? .noMessageStored) }, of: run.address.app)
-    }
-
     /// The reasons with which Apple refused messages to channels in doubt that get no successor. There a refused message
     /// is rejected for good. Elsewhere it is sent to the next channel.
     private func refusals(_ ids: [UUID]) async throws -> [UUID: String] {
-        var refusals: [UUID: String] = [:]
         let rows = try await connection.query(
             """
             select id, reason from channels c where id = any(\(ids)) and doubted_at is not null and reason is not null
                 and not exists (select from events where key = c.event_key and ended_at is null and cancelled_at is null)
             """)
-        for row in rows { refusals[try row.decode("id")] = try row.decode("reason") }
-        return refusals
-    }
-
-    /// The event channels `ids` are in Apple's list again. Other channels were to replace them; sets these replacements
-    /// to `deleted`, unless Apple was already asked to create them.
-    private func makeWay(_ ids: [UUID]) -> PostgresQuery {
-        ChannelStore.drop(
-            """
-            x.id = any(\(ids)) and x.state = 'deleted' and c.event_key = x.event_key
-                and \(AudienceColumns.isSame("c", "x"))
-            """, with: "channels x", reason: "'the channel it was to replace is back'", at: now)
+        return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.decode("id"), try $0.decode("reason")) })
     }
 
     /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace period. Devices may be
@@ -193,15 +177,5 @@ private struct Step {
             .channelReleased, channels: "changed c", reason: "'APNs lists it again, and its event has another'")))
         select \(ChannelStore.columns) from changed c
         """
-    }
-
-    /// - Returns: the channels that are contested now.
-    private func contest(_ channelIDs: [String]) async throws -> [String] {
-        try await connection.query(
-            """
-            update unmanaged_channels set contested = true
-            where \(AppColumns.isOf(run.address.app)) and channel_id = any(\(channelIDs)) returning channel_id
-            """
-        ).map { try $0.decode("channel_id") }
     }
 }

@@ -3,36 +3,33 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension ReconciliationStore {
+extension ChannelStore {
     /// Records Apple's list: when each channel was first seen, and which channels are no longer listed. The state of
     /// the channels is not changed.
     ///
     /// - Parameters:
     ///   - listedAt: when the list was requested.
     ///   - seenAt: when the list had arrived.
-    /// - Returns: the ledger after the list was recorded.
+    /// - Returns: the plan for the ledger after the list was recorded.
     func observe(
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
-    ) async throws -> LedgerSnapshot {
-        try await database.transaction { connection in
+    ) async throws -> ReconciliationPlan {
+        try await database.forLongWork.transaction { connection in
             try await Self.hold(run, on: connection)
             let app = run.address.app
-            let lackedAt = try await connection.query(
-                Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app)
-            ).first?.decode(Date?.self, "lacked_at")
             let results = try await connection.pipeline([
-                Self.sighting(listing, of: app, seenAt: seenAt, lackedAt: lackedAt),
+                Self.note(listing, askedAt: listedAt, seenAt: seenAt, app),
                 // Unmanaged channels are read before the channels of the ledger. So a channel that moves into the
                 // ledger between the two reads is in both results, not in neither.
                 """
-                select \(ChannelStore.unmanagedColumns) from unmanaged_channels u
+                select \(Self.unmanagedColumns) from unmanaged_channels u
                 where \(AppColumns.isOf(app, row: "u"))
                 order by u.first_seen_at, u.channel_id
                 """,
                 Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
             ])
             let seen = try results[1].read(UnmanagedChannel.self)
-            var entries = try results[2].read(LedgerSnapshot.Entry.self)
+            var entries = try results[2].read(Channel.self)
 
             // The channel IDs are compared here, not in SQL, because without statistics the planner uses nested loops
             // over thousands of rows.
@@ -40,16 +37,17 @@ extension ReconciliationStore {
             if !unknown.isEmpty {
                 let deleted = try await connection.query(
                     Self.entries(
-                        of: app, "c.state = 'deleted' and c.channel_id = any(\(Array(unknown)))", wanted: Self.isWanted)
-                ).read(LedgerSnapshot.Entry.self)
+                        of: app, "c.state = 'deleted' and c.channel_id = any(\(Array(unknown)))",
+                        isWanted: Self.isWanted)
+                ).read(Channel.self)
                 entries += deleted
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
             // An unmanaged channel that was first seen in a newer list is kept.
             let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
-            if !gone.isEmpty { try await connection.query(ChannelStore.forgetting(unmanaged: gone, of: app)) }
-            return LedgerSnapshot(
-                entries: entries, unmanaged: seen.filter { unknown.contains($0.channelID) }, listedAt: listedAt)
+            try await connection.query(Self.forgetting(unmanaged: gone, of: app))
+            return ReconciliationPlan(
+                listing, entries, unmanaged: seen.filter { unknown.contains($0.channelID) }, listedAt: listedAt)
         }
     }
 
@@ -58,20 +56,21 @@ extension ReconciliationStore {
     func witness(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) async throws {
-        try await database.transaction { connection in
-            let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
-            // No row: a newer list was recorded meanwhile.
-            guard let row = rows.first else { return }
-            try await connection.query(
-                Self.sighting(listing, of: app, seenAt: seenAt, lackedAt: try row.decode(Date?.self, "lacked_at")))
+        _ = try await database.forLongWork.transaction { connection in
+            // After this lock the note sees each channel whose creation was recorded; later ones forget what is noted.
+            try await connection.pipeline([
+                "select from app_environments where \(AppColumns.isOf(app)) for update",
+                Self.note(listing, askedAt: askedAt, seenAt: seenAt, app),
+            ])
         }
     }
 
-    /// Records that a list was read whole, unless a newer list was recorded.
+    /// Records that a list was read whole, and its channels that the ledger does not know, unless a newer list was
+    /// recorded. A channel that is already known keeps the time of its first sight.
     ///
-    /// - Returns: a row with `lacked_at`: the time when the previous list was requested. A channel that is in this list
-    ///   but not in the previous one was made after that time. No row: a newer list was recorded.
-    private static func noteList(
+    /// `lacked_at` is the time when the previous list was requested. A channel that is in this list but not in the
+    /// previous one was made after that time.
+    private static func note(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) -> PostgresQuery {
         """
@@ -80,11 +79,17 @@ extension ReconciliationStore {
             where \(AppColumns.isOf(app))
                 and (apple_asked_at is null or apple_asked_at < \(askedAt))
             for update
+        ), noted as (
+            update app_environments ae set apple_count = \(listing.channelIDs.count), apple_listed_at = \(seenAt),
+                apple_asked_at = \(askedAt)
+            from earlier e where ae.bundle_id = e.bundle_id and ae.environment = e.environment
+            returning e.bundle_id, e.environment, e.apple_asked_at as lacked_at
         )
-        update app_environments ae set apple_count = \(listing.channelIDs.count), apple_listed_at = \(seenAt),
-            apple_asked_at = \(askedAt)
-        from earlier e where ae.bundle_id = e.bundle_id and ae.environment = e.environment
-        returning e.apple_asked_at as lacked_at
+        insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at, lacked_at)
+        select n.bundle_id, n.environment, l.id, \(seenAt), n.lacked_at
+        from noted n cross join unnest(\(listing.channelIDs)) as l(id)
+        where not exists (select from channels c where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
+        on conflict do nothing
         """
     }
 
@@ -100,32 +105,11 @@ extension ReconciliationStore {
         """
 
     private static func entries(
-        of app: AppEnvironment, _ condition: PostgresQuery, wanted: PostgresQuery = "false"
+        of app: AppEnvironment, _ condition: PostgresQuery, isWanted: PostgresQuery = "false"
     ) -> PostgresQuery {
         """
-        select c.id, c.channel_id as "channelID", c.state, c.storage_policy as "storagePolicy",
-            c.event_key as "eventKey", c.changed_at as "changedAt", c.called_at as "calledAt",
-            case when c.called_at is not null then greatest(c.next_attempt_at, c.leased_until) end as "settleableAt",
-            c.doubted_at as "doubtedAt", c.deletion_confirmed as "deletionConfirmed", \(wanted) as "isWanted",
-            nullif(c.variant, '') as variant
-        from channels c
-        where \(AppColumns.isOf(app, row: "c"))
-            and \(condition)
-        order by c.created_at, c.id
-        """
-    }
-
-    /// Records the unmanaged channels of a list. A channel that is already known keeps the time of its first sight.
-    private static func sighting(
-        _ listing: ChannelListing, of app: AppEnvironment, seenAt: Date, lackedAt: Date?
-    ) -> PostgresQuery {
-        """
-        insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at, lacked_at)
-        select \(app.bundleID.rawValue), \(app.environment.rawValue)::environment, l.id, \(seenAt),
-            \(lackedAt)::timestamptz
-        from unnest(\(listing.channelIDs)) as l(id)
-        where not exists (select from channels c where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
-        on conflict do nothing
+        select \(Self.columns(isWanted: isWanted)) from channels c
+        where \(AppColumns.isOf(app, row: "c")) and \(condition) order by c.created_at, c.id
         """
     }
 

@@ -9,11 +9,7 @@ internal import Postgres
 ///
 /// A run holds a lease on one app and environment. Each step of a run fails with `ReconciliationLost` if another
 /// replica has the lease by now.
-struct ReconciliationStore: Sendable {
-    let database: Database
-
-    init(_ database: Database) { self.database = database }
-
+extension ChannelStore {
     /// The number of reports that are kept for each app and environment.
     private static let keptReports = 50
 
@@ -58,7 +54,7 @@ struct ReconciliationStore: Sendable {
     }
 
     /// Requests a run as soon as possible, unless Apple's list was read within the last minute.
-    func request(_ app: AppEnvironment, now: Date) async throws {
+    func requestReconciliation(_ app: AppEnvironment, now: Date) async throws {
         try await database.query(
             """
             update app_environments ae set reconcile_at = least(ae.reconcile_at, \(now))
@@ -79,8 +75,9 @@ struct ReconciliationStore: Sendable {
                     and ae.bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
                 """, now: now, leasedUntil: leasedUntil)
         if let run { return run }
-        let known = try await database.query("select from apps where topic = \(app.bundleID.topic)")
-        guard !known.isEmpty else { throw Problem(.appNotFound, "There is no app \(app.bundleID).") }
+        guard try await address(of: app) != nil else {
+            throw Problem(.appNotFound, "There is no app \(app.bundleID).")
+        }
         throw Problem(
             .reconciliationRunning,
             "\(app.bundleID) is being reconciled in \(app.environment.rawValue). GET the list of reconciliations for its "
@@ -100,12 +97,12 @@ struct ReconciliationStore: Sendable {
                 update app_environments ae set reconciling_by = \(UUID()), reconciling_until = \(leasedUntil)
                 from due where ae.bundle_id = due.bundle_id and ae.environment = due.environment returning ae.*
             )
-            select ae.reconciling_by, ae.reconcile_failures::bigint as failures, \(ChannelStore.addressColumns)
-            from leased ae \(ChannelStore.addressJoins)
+            select ae.reconciling_by, ae.reconcile_failures::bigint as failures, \(Self.addressColumns)
+            from leased ae \(Self.addressJoins)
             """
         ).first.map { row in
             ReconciliationRun(
-                id: try row.decode("reconciling_by"), address: try ChannelStore.address(row), startedAt: now,
+                id: try row.decode("reconciling_by"), address: try Self.address(row), startedAt: now,
                 failures: try row.decode("failures"))
         }
     }
@@ -136,21 +133,17 @@ struct ReconciliationStore: Sendable {
         let app = run.address.app
         // If this run could not resolve a doubt, a later run checks the doubt again. A dry run checked no doubts, so it
         // postpones none.
-        let hastened = recreates ? ChannelStore.hasten(app, now: now) : []
-        let rest: [PostgresQuery] =
-            report.applied || report.alarm != nil
-            ? [
-                """
-                update channels set examine_at = \(now.addingTimeInterval(Self.doubtRest))
-                where \(AppColumns.isOf(app))
-                    and examine_at <= \(now) and doubted_at <= \(run.startedAt)
-                """
-            ] : []
         let text = JSONWriter.text(report)
-        try await database.transaction { connection in
+        let examined = report.applied || report.alarm != nil
+        try await database.forLongWork.transaction { connection in
             let standing = try await Self.hold(run, on: connection)
             try await connection.pipeline(
-                hastened + rest + [
+                (recreates ? Self.hasten(app, now: now) : []) + [
+                    """
+                    update channels set examine_at = \(now.addingTimeInterval(Self.doubtRest))
+                    where \(AppColumns.isOf(app)) and examine_at <= \(now) and doubted_at <= \(run.startedAt)
+                        and \(examined)
+                    """,
                     """
                     insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
                     values (\(report.id)::text::uuid, \(report.bundleId), \(report.environment.rawValue)::environment,
@@ -162,11 +155,9 @@ struct ReconciliationStore: Sendable {
                             where \(AppColumns.isOf(app))
                             order by started_at desc offset \(Self.keptReports - 1) limit 1)
                     """,
-                    Self.release(run, now: now, again: again, failures: 0),
-                    """
-                    update app_environments set alarm = \(report.alarm?.rawValue)::text::reconciliation_alarm
-                    where \(AppColumns.isOf(app))
-                    """,
+                    Self.release(
+                        run, now: now, again: again, failures: 0,
+                        alarm: "\(report.alarm?.rawValue)::text::reconciliation_alarm"),
                 ] + (try Self.messages(Self.report(text), standing: standing, now: now)))
         }
     }
@@ -197,11 +188,11 @@ struct ReconciliationStore: Sendable {
     }
 
     private static func release(
-        _ run: ReconciliationRun, now: Date, again: Date?, failures: Int
+        _ run: ReconciliationRun, now: Date, again: Date?, failures: Int, alarm: PostgresQuery = "alarm"
     ) -> PostgresQuery {
         """
         update app_environments set reconciled_at = \(now), reconcile_at = \(again), reconcile_failures = \(failures),
-            reconciling_by = null, reconciling_until = null
+            alarm = \(alarm), reconciling_by = null, reconciling_until = null
         where reconciling_by = \(run.id)
         """
     }

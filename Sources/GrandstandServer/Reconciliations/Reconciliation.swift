@@ -2,23 +2,17 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import Hummingbird
+internal import JSON
 internal import Logging
 
-/// One reconciliation: compares Apple's list with our channels and acts on the differences.
-struct Reconciliation: Sendable {
-    let calls: ChannelCalls
-    var counting: Counting = { _ in }
-
+/// A reconciliation compares Apple's list with our channels and acts on the differences.
+extension ChannelCalls {
     /// The maximum number of channels that one run reads singly. The next run reads the other channels.
     private static let reads = 500
     private static let concurrency = 16
     /// If a run did not find out the outcome of a creation, the run is repeated after this many seconds.
     private static let secondLook: TimeInterval = 3
-
-    var store: ReconciliationStore { calls.reconciliations }
-    private var logger: Logger { calls.logger }
-
-    func now() -> Date { calls.now() }
 
     /// Reconciles one app and environment now, for an operator who waits.
     ///
@@ -27,7 +21,7 @@ struct Reconciliation: Sendable {
     func reconcile(
         _ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
-        let run = try await store.begin(app, now: now(), leasedUntil: calls.leasedUntil)
+        let run = try await channels.begin(app, now: now(), leasedUntil: leasedUntil)
         do {
             return try await perform(run, options, by: actor)
         } catch is ReconciliationLost {
@@ -37,6 +31,44 @@ struct Reconciliation: Sendable {
         }
     }
 
+    /// The loop that reconciles every app and environment regularly, and after each unanswered creation. It makes only
+    /// changes that are certain. It never deletes or adopts a channel that was created elsewhere; only people can request
+    /// such a deletion or adoption.
+    ///
+    /// Several runs may be in progress, so that an app with slow calls does not delay others. A check for due runs takes
+    /// milliseconds among 10,000 channels, and each new channel asks for a check. Without the rest between checks, they
+    /// took as much of PostgreSQL's time as declaring the 10,000 events.
+    ///
+    /// - Parameter interval: seconds between two runs for one app and environment; 0: only necessary runs.
+    func reconciling(
+        every interval: TimeInterval, _ options: ReconciliationOptions, mayClaim: @escaping @Sendable () -> Bool
+    ) -> WorkLoop<ReconciliationRun> {
+        WorkLoop(
+            .init(places: 4, rest: .milliseconds(250), pollInterval: .seconds(5)),
+            failure: "reconciliations could not be claimed", logger: logger, now: now, mayClaim: mayClaim,
+            claim: { _, _ in
+                let run = try await channels.claimDue(
+                    interval: interval, now: now(), leasedUntil: leasedUntil)
+                return try await .claimed(run.map { [$0] } ?? []) {
+                    try await channels.nextDue(interval: interval, now: now())
+                }
+            }, perform: { await performDue($0, options) })
+    }
+
+    private func performDue(
+        _ run: ReconciliationRun, _ options: ReconciliationOptions
+    ) async -> WorkLoop<ReconciliationRun>.Settling? {
+        do {
+            _ = try await perform(run, options, by: .server)
+        } catch is Problem {
+            // Apple's list could not be read. That was logged.
+        } catch {
+            logger.failed("a reconciliation failed; trying again", error)
+            try? await Task.sleep(for: .seconds(1))
+        }
+        return nil
+    }
+
     /// Performs a leased run. The lease ends in every case.
     ///
     /// - Throws: a `Problem` if Apple's list could not be read, which changed nothing; `ReconciliationLost`, the errors of
@@ -44,56 +76,47 @@ struct Reconciliation: Sendable {
     func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
-        let keeper = keepLease(of: calls.lease, logger) { try await store.extend(run, until: calls.leasedUntil) }
+        let keeper = keepLease(of: lease, logger) { try await channels.extend(run, until: leasedUntil) }
         defer { keeper.cancel() }
         do {
-            let report = try await carryOut(run, options, by: actor)
-            counting(.reconciled(report.alarm == nil ? .ok : .alarm))
+            let listedAt = now()
+            let answer = await gateway.listChannels(at: run.address)
+            guard case .accepted(let listing, _) = answer else {
+                log("the list of channels", answer, run.address)
+                throw try await problem(answer, address: run.address, verb: "list the channels")
+            }
+            var run = run
+            // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
+            run.address.isCapabilityOff = false
+            let plan = try await channels.observe(listing, listedAt: listedAt, seenAt: now(), run)
+            let readings = try await read(plan.questions(options, now: now(), limit: Self.reads), run)
+            let (actions, alarm) = plan.conclusions(readings, options, now: now())
+            let steps = try await act(actions, alarm: alarm, run, options, by: actor)
+            let report = Contract.Reconciliation(
+                id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
+                actor: actor.text, startedAt: run.startedAt, finishedAt: now(),
+                applied: options.apply && alarm != .capabilityOff, apple: listing.channelIDs.count,
+                ledger: plan.expected.count, matched: plan.matched,
+                missing: plan.vanished.map(Contract.MissingChannel.init),
+                unmanaged: plan.unmanaged.map(Contract.UnmanagedChannel.init), actions: steps, alarm: alarm,
+                notes: notes(listing, plan, options, alarm, actions))
+            // A creation without an answer makes a run due. If this run did not find out the outcome of that creation,
+            // the next run is delayed. Without the delay, one run would follow another immediately, again and again.
+            let again = plan.leavesUnanswered(zip(actions, steps).filter(\.1.done).map(\.0))
+            try await channels.finish(
+                run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil,
+                recreates: options.apply && options.recreate, now: now())
+            log(report)
+            counting(.reconciled(alarm == nil ? .ok : .alarm))
             return report
         } catch {
             // If another replica took over the run, that replica counts it.
             if !(error is ReconciliationLost) { counting(.reconciled(.failed)) }
             let again = RetryPolicy.channels.nextAttempt(
                 after: run.failures + 4, now: now(), jitter: .random(in: 0..<1))
-            try? await store.fail(run, again: again, now: now())
+            try? await channels.fail(run, again: again, now: now())
             throw error
         }
-    }
-
-    private func carryOut(
-        _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
-    ) async throws -> Contract.Reconciliation {
-        let listedAt = now()
-        let answer = await calls.gateway.listChannels(at: run.address)
-        guard case .accepted(let listing, _) = answer else {
-            calls.log("the list of channels", answer, run.address)
-            throw try await calls.problem(answer, address: run.address, verb: "list the channels")
-        }
-        var run = run
-        // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
-        run.address.isCapabilityOff = false
-        let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
-        let plan = ReconciliationPlan(listing, snapshot)
-        let readings = try await read(plan.questions(options, now: now(), limit: Self.reads), run)
-        let (actions, alarm) = plan.conclusions(readings, options, now: now())
-
-        let steps = try await act(actions, alarm: alarm, run, options, by: actor)
-        let report = Contract.Reconciliation(
-            id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
-            actor: actor.text, startedAt: run.startedAt, finishedAt: now(),
-            applied: options.apply && alarm != .capabilityOff, apple: listing.channelIDs.count,
-            ledger: plan.expected.count, matched: plan.matched,
-            missing: plan.vanished.map(Contract.MissingChannel.init),
-            unmanaged: plan.unmanaged.map(Contract.UnmanagedChannel.init), actions: steps, alarm: alarm,
-            notes: notes(listing, plan, options, alarm, actions))
-        // A creation without an answer makes a run due. If this run did not find out the outcome of that creation, the
-        // next run is delayed. Without the delay, one run would follow another immediately, again and again.
-        let again = plan.leavesUnanswered(zip(actions, steps).filter(\.1.done).map(\.0))
-        try await store.finish(
-            run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil,
-            recreates: options.apply && options.recreate, now: now())
-        log(report)
-        return report
     }
 
     // MARK: Steps
@@ -102,20 +125,21 @@ struct Reconciliation: Sendable {
     private func read(
         _ channelIDs: [String], _ run: ReconciliationRun
     ) async throws -> [String: ReconciliationPlan.Reading] {
-        let readings = try await each(channelIDs, run) { await reading(of: $0, run.address) }
-        var policies: [String: StoragePolicy] = [:]
-        for case (let channelID, .exists(let policy)) in readings { policies[channelID] = policy }
-        if !policies.isEmpty { try await store.keep(policies: policies, run) }
+        let readings = await each(channelIDs) { channelID -> ReconciliationPlan.Reading? in
+            guard let read = try? await read(channelID, at: run.address) else { return nil }
+            return read.policy.map { .exists($0) } ?? .gone
+        }.compactMapValues(\.self)
+        let policies = readings.compactMapValues { if case .exists(let policy) = $0 { policy } else { nil } }
+        try await channels.keep(policies: policies, run)
         return readings
     }
 
-    /// Calls Apple about each item, several at a time. The run keeps its lease meanwhile.
+    /// Calls Apple about each item, several at a time.
     private func each<Item: Hashable & Sendable, Answer: Sendable>(
-        _ items: [Item], _ run: ReconciliationRun, _ call: @escaping @Sendable (Item) async -> Answer
-    ) async throws -> [Item: Answer] {
+        _ items: [Item], _ call: @escaping @Sendable (Item) async -> Answer
+    ) async -> [Item: Answer] {
         var answers: [Item: Answer] = [:]
         for start in stride(from: 0, to: items.count, by: Self.concurrency) {
-            try await store.extend(run, until: calls.leasedUntil)
             await withTaskGroup(of: (Item, Answer).self) { group in
                 for item in items[start..<min(start + Self.concurrency, items.count)] {
                     group.addTask { (item, await call(item)) }
@@ -126,14 +150,6 @@ struct Reconciliation: Sendable {
         return answers
     }
 
-    private func reading(of channelID: String, _ address: APNsAddress) async -> ReconciliationPlan.Reading {
-        switch await calls.gateway.readChannel(channelID, at: address) {
-        case .accepted(let policy, _): .exists(policy)
-        case .refused(let refusal) where refusal.saysUnknownChannel: .gone
-        case .refused, .unanswered, .unsent, .withheld: .unknown
-        }
-    }
-
     /// Performs the actions. If an action is not performed, says why.
     private func act(
         _ actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?, _ run: ReconciliationRun,
@@ -142,25 +158,20 @@ struct Reconciliation: Sendable {
         guard options.apply, alarm != .capabilityOff, !actions.isEmpty else {
             return actions.map { Contract.ReconciliationAction($0, done: false) }
         }
-        let (done, deletions) = try await store.apply(
-            actions, run, by: actor, now: now(), leasedUntil: calls.leasedUntil)
-        let failures = try await each(deletions, run) { await delete($0, by: actor) }
-        let details = Dictionary(failures.map { ($0.key.channel.channelID, $0.value) }) { first, _ in first }
+        let (done, deletions) = try await channels.apply(
+            actions, run, by: actor, now: now(), leasedUntil: leasedUntil)
+        // Why a channel is not deleted yet; in this case the server keeps trying. `nil`: the channel is deleted.
+        let failures = await each(deletions) { task -> String? in
+            guard let (channel, _) = try? await delete(task, by: actor) else {
+                return "its outcome was not recorded; the server keeps trying"
+            }
+            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server keeps trying"
+        }
         return zip(actions, done).map { action, done in
-            let failure = action.deletes ? details[action.channelID] ?? nil : nil
+            let failure =
+                action.deletes ? failures.first { $0.key.channel.channelID == action.channelID }?.value ?? nil : nil
             return Contract.ReconciliationAction(
                 action, done: done && failure == nil, detail: done ? failure : "the ledger had changed meanwhile")
-        }
-    }
-
-    /// - Returns: why the channel is not deleted yet; in this case the server keeps trying. `nil`: the channel is
-    ///   deleted.
-    private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
-        do {
-            let (channel, _) = try await calls.delete(task, by: actor)
-            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server keeps trying"
-        } catch {
-            return "its outcome was not recorded; the server keeps trying"
         }
     }
 
@@ -210,23 +221,22 @@ struct Reconciliation: Sendable {
 
     private func log(_ report: Contract.Reconciliation) {
         let done = report.actions?.count(where: \.done) ?? 0
-        let metadata: Logger.Metadata = [
-            "app": "\(report.bundleId)", "environment": "\(report.environment.rawValue)",
-            "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing?.count ?? 0)",
-            "unmanaged": "\(report.unmanaged?.count ?? 0)", "actions": "\(done)",
-        ]
-        if let alarm = report.alarm {
-            logger.error("reconciliation raises an alarm: \(alarm.rawValue)", metadata: metadata)
-        } else if done > 0 {
-            logger.notice("reconciled, with changes", metadata: metadata)
-        } else {
-            logger.info("reconciled", metadata: metadata)
-        }
+        let (level, message): (Logger.Level, Logger.Message) =
+            if let alarm = report.alarm {
+                (.error, "reconciliation raises an alarm: \(alarm.rawValue)")
+            } else { done > 0 ? (.notice, "reconciled, with changes") : (.info, "reconciled") }
+        logger.log(
+            level: level, message,
+            metadata: [
+                "app": "\(report.bundleId)", "environment": "\(report.environment.rawValue)",
+                "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing?.count ?? 0)",
+                "unmanaged": "\(report.unmanaged?.count ?? 0)", "actions": "\(done)",
+            ])
     }
 }
 
 extension Contract.MissingChannel {
-    fileprivate init(_ entry: LedgerSnapshot.Entry) {
+    fileprivate init(_ entry: Channel) {
         self.init(
             id: entry.id.words, channelId: entry.channelID, storagePolicy: .init(entry.storagePolicy),
             eventKey: entry.eventKey?.rawValue, variant: entry.variant?.rawValue)
@@ -247,5 +257,34 @@ extension Contract.ReconciliationAction {
         self.init(
             action: action.name, id: entry?.id.words, eventKey: entry?.eventKey?.rawValue,
             variant: entry?.variant?.rawValue, channelId: action.channelID, done: done, detail: detail)
+    }
+}
+
+/// `/v1/apps/{bundleId}/{environment}/reconciliations`: compares Apple's list with the ledger.
+extension API {
+    var reconciliationRoutes: [Route] {
+        let (apps, store, operations) = (stores.apps, stores.channels, channelOperations)
+        return [
+            // There is nothing to recover: an interrupted reconciliation is run again.
+            Route(.reconcile, recover: { _, _ in nil }) { request, context in
+                let app = try context.app()
+                let draft = try Contract.ReconciliationDraft.read(try await request.json(orIfEmpty: "{}"))
+                var options = reconciliationLimits
+                (options.apply, options.adopt) = (draft.apply ?? false, draft.adopt ?? false)
+                (options.deleteUnmanaged, options.recreate) = (draft.deleteUnmanaged ?? false, draft.recreate ?? false)
+                return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
+            },
+            Route(.listReconciliations) { _, context in
+                let app = try context.app()
+                let part = try context.query.page()
+                _ = try await apps.registered(app.bundleID)
+                return .json(try await store.reports(of: app, part))
+            },
+            Route(.getReconciliation) { _, context in
+                let app = try context.app()
+                let id = try context.id(orThrow: .reconciliationNotFound)
+                return .json(try await store.report(id, of: app, among: apps))
+            },
+        ]
     }
 }

@@ -26,25 +26,24 @@ extension StartStore {
     @discardableResult
     func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> String? {
         try await database.transaction { connection in
-            let asked = try await Self.lock(key, within: reach, now: now, on: connection)
-            guard let window = asked.window, window.until > now else {
+            let start = try await Self.lock(key, within: reach, on: connection)
+            let until = try start.startWindow(askedAt: now)?.until ?? now
+            guard until > now else {
                 throw Problem(
                     .invalidRequest,
-                    "The start of \(key) could be sent until \(RFC3339.text(asked.window?.until ?? now)). Declare the event with "
-                        + "a later until, or a later endsAt.")
+                    "The start of \(key) could be sent until \(RFC3339.text(until)). Declare the event with a later until, "
+                        + "or a later endsAt.")
             }
             // The start was already requested and is not stopped, so nothing changes.
-            guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
-            try await connection.pipeline([
-                """
+            guard try start.decode(Bool.self, "is_stopped") || start.decode(Date?.self, "asked_at") == nil else {
+                return try start.decode("asked_by")
+            }
+            let update: PostgresQuery = """
                 update event_starts set asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text),
                     stopped_at = null, opens_at = \(now)
                 where event_key = \(key.rawValue)
-                """,
-                AuditRows(by: actor, at: now).insert(.startRequested, .init(eventKey: key), of: asked.apps),
-                Self.makeDue(key, now: now),
-                "select pg_notify(\(WakeTopic.starts.rawValue), '')",
-            ])
+                """
+            try await Self.change(update, .startRequested, of: key, start, by: actor, now: now, on: connection)
             return actor.text
         }
     }
@@ -54,32 +53,32 @@ extension StartStore {
     /// - Throws: as `startNow`.
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
         try await database.transaction { connection in
-            let asked = try await Self.lock(key, within: reach, now: now, on: connection)
-            guard !asked.isStopped else { return }
-            try await connection.pipeline([
-                "update event_starts set stopped_at = \(now), opens_at = null where event_key = \(key.rawValue)",
-                AuditRows(by: actor, at: now).insert(.startStopped, .init(eventKey: key), of: asked.apps),
-                Self.makeDue(key, now: now),
-                "select pg_notify(\(WakeTopic.starts.rawValue), '')",
-            ])
+            let start = try await Self.lock(key, within: reach, on: connection)
+            guard try !start.decode(Bool.self, "is_stopped") else { return }
+            let update: PostgresQuery =
+                "update event_starts set stopped_at = \(now), opens_at = null where event_key = \(key.rawValue)"
+            try await Self.change(update, .startStopped, of: key, start, by: actor, now: now, on: connection)
         }
     }
 
-    private struct LockedStart {
-        /// The window if the start is requested now.
-        let window: StartWindow?
-        let askedAt: Date?
-        let askedBy: String?
-        let isStopped: Bool
-        let apps: Set<BundleID>
+    /// - Parameter start: the row that `lock` returned.
+    private static func change(
+        _ update: PostgresQuery, _ action: Contract.AuditAction, of key: EventKey, _ start: PostgresRow,
+        by actor: AuditActor, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let apps = Set(try start.decode([String].self, "apps").compactMap(BundleID.init))
+        try await connection.pipeline([
+            update, AuditRows(by: actor, at: now).insert(action, .init(eventKey: key), of: apps),
+            makeDue(key, now: now), "select pg_notify(\(WakeTopic.starts.rawValue), '')",
+        ])
     }
 
     /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
     ///
     /// - Throws: if the event does not exist or is over, or has no start.
     private static func lock(
-        _ key: EventKey, within reach: AppReach, now: Date, on connection: PostgresConnection
-    ) async throws -> LockedStart {
+        _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
+    ) async throws -> PostgresRow {
         let events = try await connection.query(
             """
             select ended_at is not null or cancelled_at is not null as is_over
@@ -98,10 +97,7 @@ extension StartStore {
             where s.event_key = \(key.rawValue) for no key update of s
             """)
         guard let row = rows.first else { throw undeclared(key) }
-        return LockedStart(
-            window: try row.startWindow(askedAt: now), askedAt: try row.decode("asked_at"),
-            askedBy: try row.decode("asked_by"), isStopped: try row.decode("is_stopped"),
-            apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
+        return row
     }
 
     /// The error for an event that declares no start.

@@ -43,7 +43,8 @@ extension StartStore {
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first of its
     /// starts is due. A run that another replica has leased is skipped. A run of which this replica sends fewer shards
-    /// than `shardsUnderWay` is due if it has more to send. If this replica has leased a run but does not hold it (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased it was lost.
+    /// than `shardsUnderWay` is due if it has more to send. If this replica has leased a run but does not hold it
+    /// (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased it was lost.
     private static func lockDue(_ claim: ShardClaim) -> PostgresQuery {
         let held = Dictionary(grouping: claim.holding ?? [], by: \.self).mapValues(\.count)
         let isHeld: PostgresQuery = "r.id = any(\(held.keys.sorted()))"

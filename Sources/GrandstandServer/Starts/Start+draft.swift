@@ -12,7 +12,7 @@ extension Contract.Start {
     ///   - audiences: the event's audiences.
     init(
         _ draft: Contract.StartDraft, startsAt: Date?, audiences: [Audience], _ faults: inout RequestFaults
-    ) throws(Problem) {
+    ) {
         let advice = "APNs starts an activity only with an alert that has a text."
         faults.requireText(of: draft.alert, at: "/start/alert", advice)
         faults.requireTexts(of: draft.alertsByLocale ?? [:], at: "/start/alertsByLocale", advice)
@@ -25,24 +25,17 @@ extension Contract.Start {
                 "/start/at",
                 "A start needs a time: give at in the start or startsAt in the event, or set start to null.")
         }
+        for fault in draft.audiences?.faults(among: audiences.map(\.id), at: "/start/audiences") ?? [] {
+            faults.add(fault.pointer, fault.detail)
+        }
+        let chosen = draft.audiences?.reduce(into: [AudienceSelector]()) { chosen, selector in
+            if !chosen.contains(selector) { chosen.append(selector) }
+        }
         self.init(
             at: draft.at, until: draft.until, attributesType: draft.attributesType, attributes: draft.attributes,
             contentState: draft.contentState, alert: draft.alert,
             alertsByLocale: (draft.alertsByLocale ?? [:]).isEmpty ? nil : draft.alertsByLocale,
             staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
-            expiresIn: draft.expiresIn, audiences: try Self.chosen(draft.audiences, from: audiences, &faults),
-            restart: draft.restart ?? false)
-    }
-
-    private static func chosen(
-        _ drafts: [Contract.AudienceSelector]?, from audiences: [Audience], _ faults: inout RequestFaults
-    ) throws(Problem) -> [Contract.AudienceSelector]? {
-        guard let selectors = try [AudienceSelector](drafts) else { return nil }
-        var chosen: [AudienceSelector] = []
-        for fault in selectors.faults(among: audiences.map(\.id), at: "/start/audiences") {
-            faults.add(fault.pointer, fault.detail)
-        }
-        for selector in selectors where !chosen.contains(selector) { chosen.append(selector) }
-        return chosen.map(Contract.AudienceSelector.init)
+            expiresIn: draft.expiresIn, audiences: chosen, restart: draft.restart ?? false)
     }
 }

@@ -62,8 +62,8 @@ extension Contract.Start {
             .payloadTooLarge,
             "The push that starts the activity would have \(size) bytes; Apple takes \(APNsLimits.devicePayload). "
                 + "Shorten attributes, contentState or the longest alert of start by \(excess) bytes.",
-            errors: [FieldError(pointer: "/start", detail: "It is \(excess) bytes too long.")],
-            members: [.size(size), .limit(APNsLimits.devicePayload)])
+            errors: [FieldError(pointer: "/start", detail: "It is \(excess) bytes too long.")]
+        ) { ($0.size, $0.limit) = (size, APNsLimits.devicePayload) }
     }
 }
 

@@ -219,13 +219,9 @@ struct StartRate: Sendable, Hashable {
     var from: Date
     /// When nothing was left to send; `nil`: something is still left.
     var until: Date?
+}
 
-    init(answered: Int, from: Date, until: Date? = nil) {
-        self.answered = answered
-        self.from = from
-        self.until = until
-    }
-
+extension StartRate {
     /// The rate of the run in a row; `nil`: nothing was sent yet.
     init?(_ row: PostgresRow) throws {
         guard let from: Date = try row.decode(Date?.self, "rate_from") else { return nil }

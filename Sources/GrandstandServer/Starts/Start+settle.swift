@@ -7,21 +7,13 @@ extension StartStore {
     /// replica has the lease by now, nothing changes, because that replica has counted the shard as unknown.
     func settle(_ shard: StartShard, _ outcomes: [StartOutcome], replica: UUID, now: Date) async throws {
         guard !shard.closes else { return try await end(shard.run, replica: replica, now: now) }
-        let care = TokenCare(
-            outcomes.compactMap { outcome in
-                outcome.verdict.map {
-                    TokenCare.Answer(
-                        owner: outcome.member.installation, token: outcome.member.token, sentAt: outcome.sentAt,
-                        verdict: $0)
-                }
-            })
         let results = outcomes.sorted { $0.member.installation < $1.member.installation }
         let lock: PostgresQuery = """
             select from unnest(\(results.map(\.member.installation))) n(id) cross join lateral (
                 select from starts where run = \(shard.run) and installation = n.id for no key update) s
             """
         let statements =
-            care.pruning(.starts(attributesType: shard.attributesType), now: now) + [
+            TokenCare(outcomes, at: now).startTokens(of: shard.attributesType) + [
                 // The starts are locked in the order in which registrations lock them. This is a statement of its own, so
                 // that `record` sees the tokens of a registration that had locked a start.
                 lock, Self.record(results, of: shard, now: now), Self.release(shard, results, now: now),

@@ -17,10 +17,11 @@ struct StartShard: PushShard, Hashable {
         var locale: String?
     }
 
-    struct Member: Sendable, Hashable {
+    struct Member: PushMember {
         var installation: Int
         var token: DeviceToken
         var form = Form()
+        var row: Int { installation }
         /// The number of pushes that were already sent to the member. APNs is known not to have processed any of them.
         var attempts: Int = 0
     }
@@ -62,8 +63,6 @@ extension StartShard {
     var closes: Bool { members.isEmpty }
     var owner: Int { run }
     var deadline: Date { until }
-
-    func attempt(for member: Member) -> Int { member.attempts + 1 }
 
     func requests() -> @Sendable (Member) -> DevicePush {
         let bodies = Dictionary(uniqueKeysWithValues: Set(members.map(\.form)).map { ($0, body($0)) })

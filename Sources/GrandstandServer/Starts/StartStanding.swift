@@ -87,23 +87,22 @@ struct StartStanding {
         ae.bundle_id as start_bundle_id, ae.environment as start_environment,
         coalesce(u.variant, '') as start_variant, e.topics, e.defaults, \(EventStore.windowColumns),
         s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
-        e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
+        e.ended_at is not null or e.cancelled_at is not null or u.fenced_at is not null or u.closed_at is not null
             as is_over,
         coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
             as lacks_room,
         coalesce(u.delivery, 'channel') as delivery, c.channel_id,
         c.created_at as channel_made_at,
-        coalesce(greatest(l.last_timestamp, l.tokens_timestamp), 0) as last_timestamp, b.id as newest_id,
+        coalesce(greatest(u.last_timestamp, u.tokens_last_timestamp), 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
         b.stale_date as newest_stale_date, b.relevance_score
         """
 
-    /// The lane `l` with the audience's newest content, the broadcast `b` that has this content, and the channel `c`.
+    /// The broadcast `b` that has the audience's newest content, and the channel `c`.
     static let joins: PostgresQuery = """
-        left join lateral (select * from lanes where id = u.lane offset 0) l on true
         left join lateral (
-            select channel_id, created_at from channels where id = l.channel and state = 'active' offset 0) c on true
-        left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
+            select channel_id, created_at from channels where id = u.channel and state = 'active' offset 0) c on true
+        left join lateral (select * from broadcasts where id = u.newest_broadcast offset 0) b on true
         \(LookupStore.refusal)
         """
 

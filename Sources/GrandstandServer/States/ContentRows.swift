@@ -42,13 +42,12 @@ enum ContentRows {
     /// - Parameter lanes: an expression of `bigint[]`.
     static func types(of lanes: PostgresQuery) -> PostgresQuery {
         """
-        select l.id as lane, n.name, t.version
-        from lanes l
-        left join lateral (select lane, event_key, content from audiences where lane = l.id offset 0) u on true
+        select u.lane, n.name, t.version
+        from audiences u
         left join lateral (
             select coalesce(u.content, (select content from events where key = u.event_key)) as name offset 0) n on true
-        left join lateral (\(type(of: "l.bundle_id", named: "n.name")) offset 0) t on true
-        where l.id = any(\(lanes)) and coalesce(n.name, t.attributes_type) is not null
+        left join lateral (\(type(of: "u.bundle_id", named: "n.name")) offset 0) t on true
+        where u.lane = any(\(lanes)) and coalesce(n.name, t.attributes_type) is not null
         """
     }
 
@@ -59,18 +58,18 @@ enum ContentRows {
         select id, \(BroadcastRows.content), accepted_at, state_rule, array(
             select d.lane from deliveries d
             where d.broadcast_id = broadcasts.id and d.lane = any(\(lanes))
-                and (d.tokens is null) = (select \(AudienceColumns.wantsChannel("l")) from lanes l where id = d.lane)
+                and (d.tokens is null) = (select \(AudienceColumns.wantsChannel("u")) from audiences u where u.lane = d.lane)
                 -- Without an attempt, the message was too long for tokens, and would be again.
                 and (d.state = 'expired' or d.state = 'rejected' and d.attempts > 0)) as lost
         from broadcasts where id = any(array(
-            select unnest(array[newest_broadcast, state_broadcast]) from lanes where id = any(\(lanes))
+            select unnest(array[newest_broadcast, state_broadcast]) from audiences where lane = any(\(lanes))
             union
             select unnest(array[d.broadcast_id, d.content_before]) from deliveries d
             where d.lane = any(\(lanes)) and d.settled_at is null and d.alerting))
         """
     }
 
-    static func known(_ rows: PostgresRows) throws -> [UUID: Known] {
+    static func known(_ rows: [PostgresRow]) throws -> [UUID: Known] {
         var known: [UUID: Known] = [:]
         for row in rows {
             known[try row.decode("id")] = Known(
@@ -90,14 +89,13 @@ final class ContentTypeCache: Sendable {
     private static let capacity = 500
 
     /// - Parameter rows: the rows that the statement `ContentRows.types` returned.
-    func types(_ rows: PostgresRows, on connection: PostgresConnection) async throws -> ContentRows.Types {
+    func types(_ rows: [PostgresRow], on connection: PostgresConnection) async throws -> ContentRows.Types {
         var (found, versions) = (ContentRows.Types(), [Int: Int]())
         for row in rows {
             let lane: Int = try row.decode("lane")
             versions[lane] = try row.decode("version")
             if versions[lane] == nil { found.missing[lane] = try row.decode("name") }
         }
-        guard !versions.isEmpty else { return found }
         let known = try await known(Set(versions.values), on: connection)
         found.byLane = versions.compactMapValues { known[$0] }
         return found

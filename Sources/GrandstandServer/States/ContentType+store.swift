@@ -49,7 +49,7 @@ struct ContentStore: Sendable {
     /// for each audience.
     private static let mostContents = 2_000
     private static let mostMismatches = 100
-    /// The maximum work for all checks of one declaration together, in units of `ContentSchema.Budget`. If this limit
+    /// The maximum work for all checks of one declaration together, in units of `ContentSchema.mostWork`. If this limit
     /// ends the check of a content, the content is listed, too.
     private static let mostWork = 5_000_000
 
@@ -64,13 +64,13 @@ struct ContentStore: Sendable {
             from events e join audiences u on u.event_key = e.key
             join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
                 on t.attributes_type = \(type.attributesType)
-            join lanes l on l.id = u.lane join broadcasts b on b.id = l.newest_broadcast
+            join broadcasts b on b.id = u.newest_broadcast
             where u.bundle_id = \(type.bundleID.rawValue) and e.ended_at is null and e.cancelled_at is null
-                and l.fenced_at is null
+                and u.fenced_at is null
             order by u.event_key, u.position limit \(mostContents)
             """)
         var mismatches: [Contract.ContentMismatch] = []
-        var budget = ContentSchema.Budget(units: mostWork)
+        var budget = mostWork
         for row in rows where mismatches.count < mostMismatches {
             guard let content = try row.decode(PostgresJSON?.self, "content_state")?.bytes else { continue }
             let errors = type.faults(of: content, at: "/contentState", spending: &budget)
@@ -84,13 +84,15 @@ struct ContentStore: Sendable {
         return mismatches
     }
 
-    func contentType(_ name: String, of bundleID: BundleID) async throws -> Versioned<Contract.ContentType>? {
-        try await database.query(
+    /// - Throws: `content-not-found`.
+    func contentType(_ name: String, of bundleID: BundleID) async throws -> Versioned<Contract.ContentType> {
+        let rows = try await database.query(
             """
             select \(Self.columns) from content_types
             where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic)) and attributes_type = \(name)
-            """
-        ).first?.read()
+            """)
+        guard let row = rows.first else { throw Problem.noContent(name, bundleID) }
+        return try row.read()
     }
 
     /// The content types of an app, in the order of their names.
@@ -105,11 +107,10 @@ struct ContentStore: Sendable {
         return Contract.Page(rows: try rows.read(), limit: page.limit, cursor: \.attributesType)
     }
 
-    /// - Returns: whether there was such a content type.
-    /// - Throws: `version-mismatch`; `content-in-use` if live events use it.
+    /// - Throws: `content-not-found`; `version-mismatch`; `content-in-use` if live events use it.
     func delete(
         _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date
-    ) async throws -> Bool {
+    ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(
                 """
@@ -118,14 +119,13 @@ struct ContentStore: Sendable {
                 for update
                 """)
             try condition.check(try rows.first?.decode("version"))
-            guard let row = rows.first else { return false }
+            guard let row = rows.first else { throw Problem.noContent(name, bundleID) }
             let app: BundleID = try row.word("bundle_id")
             try await Self.requireUnused(name, of: app, now: now, on: connection)
             try await connection.pipeline([
                 "delete from content_types where bundle_id = \(app.rawValue) and attributes_type = \(name)",
                 AuditRows(by: actor, at: now).insert(.contentDeleted, .init(bundleID: app), reason: name),
             ])
-            return true
         }
     }
 
@@ -150,7 +150,7 @@ struct ContentStore: Sendable {
         let keys: [String] = try rows.prefix(mostNamed).map { try $0.decode("key") }
         throw Problem(
             .contentInUse,
-            "Live events use the content type \(JSONText.quoted(name)): \(keys.joined(separator: ", "))"
+            "Live events use the content type \(name.quotedJSON): \(keys.joined(separator: ", "))"
                 + (rows.count > mostNamed ? " and others" : "")
                 + ". Name another type in their member content, or delete this one when they are over.")
     }

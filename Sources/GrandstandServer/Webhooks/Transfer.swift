@@ -1,5 +1,4 @@
 internal import CCurl
-internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
@@ -18,40 +17,33 @@ internal import Synchronization
 final class Transfer: @unchecked Sendable {
     var waiter: CheckedContinuation<WebhookAnswer, Never>?
 
-    private let url: WebhookURL
+    private let message: ClaimedWebhook
     private let headers: [String]
-    private let body: [UInt8]
     private let settings: WebhookClient.Settings
     private let authorities: [UInt8]?
-    /// Whether no connection is made, because only the host's addresses are to be checked.
-    private let isTrial: Bool
-    private let now: @Sendable () -> Date
     private let cancelled = Atomic(false)
 
     private var handle: UnsafeMutableRawPointer?
     /// Lists that libcurl reads during the transfer.
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
-    private var head = AnswerHead()
+    /// The answer's status when the header is complete.
+    private var status: Int?
     private var received = 0
     /// Whether a socket was refused, because its address must not be called.
     private var wasRefused = false
-    /// Whether at least one address may be called. A socket is opened for such an address, except in a trial.
+    /// Whether a socket was opened, because its address may be called.
     private var wasAllowed = false
 
-    /// The most bytes of an answer that are read, header and body each, before the connection is closed.
+    /// The most bytes of an answer that are read, before the connection is closed.
     private static let longestAnswer = 64 * 1_024
 
     init(
-        to url: WebhookURL, headers: [String] = [], body: [UInt8] = [], _ settings: WebhookClient.Settings,
-        authorities: [UInt8]? = nil, isTrial: Bool = false, now: @escaping @Sendable () -> Date
+        _ message: ClaimedWebhook, headers: [String], _ settings: WebhookClient.Settings, authorities: [UInt8]?
     ) {
-        self.url = url
+        self.message = message
         self.headers = headers
-        self.body = body
         self.settings = settings
         self.authorities = authorities
-        self.isTrial = isTrial
-        self.now = now
     }
 
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
@@ -65,36 +57,31 @@ final class Transfer: @unchecked Sendable {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
         let milliseconds = max(1, Int(settings.timeout / .milliseconds(1)))
-        var codes = [
-            ccurl_set_text(handle, CURLOPT_URL, url.rawValue),
-            ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
-            ccurl_set_protocols(handle),
-            ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-            ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
-            // An empty name means no proxy, not even one from the environment.
-            ccurl_set_text(handle, CURLOPT_PROXY, ""),
-            ccurl_set_text(handle, CURLOPT_NOPROXY, "*"),
-            ccurl_set_long(handle, CURLOPT_NETRC, 0),
-            ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
-            ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds),
-            ccurl_set_quick_exit(handle),
+        let numbers: [(CURLoption, Int)] = [
+            (CURLOPT_PATH_AS_IS, 1), (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NETRC, 0), (CURLOPT_NOSIGNAL, 1),
+            (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), (CURLOPT_POST, 1),
+            (CURLOPT_TIMEOUT_MS, milliseconds), (CURLOPT_CONNECTTIMEOUT_MS, milliseconds),
             // Each post opens its own connection and resolves the name again, so that every address is checked.
-            ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
-            ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
-            ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
-            ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
-            ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
-            ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            ccurl_set_long(handle, CURLOPT_POST, 1),
-            body.withUnsafeBytes {
+            (CURLOPT_FRESH_CONNECT, 1), (CURLOPT_FORBID_REUSE, 1), (CURLOPT_DNS_CACHE_TIMEOUT, 0),
+            (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
+            (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+        ]
+        var codes = numbers.map { ccurl_set_long(handle, $0, $1) }
+        codes += [
+            ccurl_set_pointer(handle, CURLOPT_URL, message.url.rawValue),
+            ccurl_set_protocols(handle),
+            // An empty name means no proxy, not even one from the environment.
+            ccurl_set_pointer(handle, CURLOPT_PROXY, ""),
+            ccurl_set_pointer(handle, CURLOPT_NOPROXY, "*"),
+            ccurl_set_quick_exit(handle),
+            message.body.array.withUnsafeBytes {
                 ccurl_set_body(handle, $0.baseAddress ?? UnsafeRawPointer(handle), Int64($0.count))
             },
             set(CURLOPT_HTTPHEADER, headers),
             ccurl_set_callbacks(
                 handle, Unmanaged.passUnretained(self).toOpaque(),
-                { bytes, size, count, data in Transfer.of(data)?.readHead(bytes, size * count) ?? 0 },
-                { _, size, count, data in Transfer.of(data)?.readBody(size * count) ?? 0 },
+                { _, size, count, data in Transfer.of(data)?.readHead(size * count) ?? 0 },
+                { _, size, count, data in Transfer.of(data)?.read(size * count) ?? 0 },
                 { data, _, address in Transfer.of(data)?.open(address) ?? CURL_SOCKET_BAD }),
         ]
         if let authorities {
@@ -108,12 +95,13 @@ final class Transfer: @unchecked Sendable {
     /// The result of the transfer. Once the header is complete, the status in the header counts, even if the body
     /// fails.
     func answer(_ result: CURLcode) -> WebhookAnswer {
-        if let status = head.status {
-            return .answered(status: status, retryAfter: head.retryAfter(now()))
+        if let status {
+            let seconds = handle.map(ccurl_retry_after) ?? 0
+            return .answered(status: status, retryAfter: seconds > 0 ? Int(seconds) : nil)
         }
         // The post was refused only if no address of the host was allowed. Otherwise a connection to an allowed address
         // failed.
-        if wasRefused, !wasAllowed { return .refused(NetworkGuard.advice(url.host)) }
+        if wasRefused, !wasAllowed { return .refused(NetworkGuard.advice(message.url.host)) }
         return .unanswered(reason(result))
     }
 
@@ -144,18 +132,17 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// - Returns: the number of bytes accepted; if it is less than `count`, libcurl ends the transfer.
-    private func readHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        received += count
-        guard received <= Self.longestAnswer, let bytes else { return 0 }
-        let line = UnsafeRawBufferPointer(start: bytes, count: count)
-        head.read(String(decoding: line, as: UTF8.self))
-        if head.status != nil { received = 0 }
-        return count
-    }
-
-    private func readBody(_ count: Int) -> Int {
+    private func read(_ count: Int) -> Int {
         received += count
         return received <= Self.longestAnswer ? count : 0
+    }
+
+    /// Reads a line of the header. An empty line completes it. A header with a status 1xx comes before the answer.
+    private func readHead(_ count: Int) -> Int {
+        if count <= 2, let number = handle.map({ ccurl_long($0, CURLINFO_RESPONSE_CODE) }), number >= 200 {
+            status = number
+        }
+        return read(count)
     }
 
     /// Opens a socket for the address that libcurl is about to connect to, if that address may be called.
@@ -165,7 +152,6 @@ final class Transfer: @unchecked Sendable {
             return CURL_SOCKET_BAD
         }
         wasAllowed = true
-        if isTrial { return CURL_SOCKET_BAD }
         return socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     }
 
@@ -188,10 +174,11 @@ final class Transfer: @unchecked Sendable {
         let words = String(cString: curl_easy_strerror(result))
         switch result {
         case CURLE_OPERATION_TIMEDOUT: return "no answer in time"
-        case CURLE_COULDNT_RESOLVE_HOST: return "\(url.host) has no address"
+        case CURLE_COULDNT_RESOLVE_HOST: return "\(message.url.host) has no address"
         case CURLE_COULDNT_CONNECT:
-            let number = Int32(clamping: handle.map(ccurl_os_errno) ?? 0)
-            return "no connection to \(url.authority): \(number == 0 ? words : String(cString: strerror(number)))"
+            let number = Int32(clamping: handle.map { ccurl_long($0, CURLINFO_OS_ERRNO) } ?? 0)
+            let why = number == 0 ? words : String(cString: strerror(number))
+            return "no connection to \(message.url.authority): \(why)"
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE:
             return "the connection was closed without an answer"
         case CURLE_PEER_FAILED_VERIFICATION:
@@ -203,33 +190,5 @@ final class Transfer: @unchecked Sendable {
         case CURLE_WRITE_ERROR: return "the answer's header is too long"
         default: return words
         }
-    }
-}
-
-/// Parses the header of an answer line by line.
-struct AnswerHead {
-    /// The status when the header is complete. Statuses 1xx are skipped, because they come before the answer.
-    private(set) var status: Int?
-    private var announced: Int?
-    private var wait: String?
-
-    mutating func read(_ line: String) {
-        guard status == nil else { return }
-        let line = line.trimmed
-        if line.hasPrefix("HTTP/") {
-            announced = line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-            wait = nil
-        } else if line.isEmpty {
-            if let announced, announced >= 200 { status = announced }
-        } else if let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "retry-after" {
-            wait = wait ?? String(line[colon...].dropFirst()).trimmed
-        }
-    }
-
-    /// `Retry-After` in seconds. The field has seconds or a date (RFC 9110 10.2.3).
-    func retryAfter(_ now: Date) -> Int? {
-        guard let wait else { return nil }
-        if let seconds = Int(wait) { return max(0, seconds) }
-        return HTTPDate.parse(wait).map { max(0, Int($0.timeIntervalSince(now).rounded(.up))) }
     }
 }

@@ -3,38 +3,31 @@ internal import Dispatch
 internal import Grandstand
 internal import Synchronization
 
-/// Runs all transfers on one thread, because libcurl can wait for all of them together. The thread exists only while
-/// there are transfers.
+/// Runs all transfers of the process on one thread, because libcurl can wait for all of them together.
 final class Transfers: Sendable {
-    private struct State {
-        var arriving: [Transfer] = []
-        var isRunning = false
-    }
-
     /// libcurl's handle of all transfers. Only `run` works with it. Other threads only call `curl_multi_wakeup` with
     /// it, to wake `run`.
     private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
-    private let queue = DispatchQueue(label: "grandstand.webhooks")
-    private let state = Mutex(State())
+    private let arriving = Mutex<[Transfer]>([])
 
-    private static let isUsable = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    /// `nil`: libcurl cannot be used, or it was built without an asynchronous resolver.
+    static let shared: Transfers? = {
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init(),
+            curl_version_info(CURLVERSION_FIRST).pointee.features & CURL_VERSION_ASYNCHDNS != 0
+        else { return nil }
+        let transfers = Transfers(multi)
+        DispatchQueue(label: "grandstand.webhooks").async { transfers.run() }
+        return transfers
+    }()
 
-    /// - Throws: `WebhookClientError`.
-    init() throws {
-        guard Self.isUsable, ccurl_resolves_beside() != 0, let multi = curl_multi_init() else {
-            throw WebhookClientError(
-                description: "libcurl cannot be used, or it was built without an asynchronous resolver")
-        }
-        self.multi = multi
-    }
-
-    deinit { curl_multi_cleanup(multi) }
+    private init(_ multi: UnsafeMutableRawPointer) { self.multi = multi }
 
     func carryOut(_ transfer: Transfer) async -> WebhookAnswer {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 transfer.waiter = continuation
-                start(transfer)
+                arriving.withLock { $0.append(transfer) }
+                curl_multi_wakeup(multi)
             }
         } onCancel: {
             transfer.cancel()
@@ -42,20 +35,14 @@ final class Transfers: Sendable {
         }
     }
 
-    private func start(_ transfer: Transfer) {
-        let mustRun = state.withLock { state in
-            state.arriving.append(transfer)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        if mustRun { queue.async { self.run() } } else { curl_multi_wakeup(multi) }
-    }
-
-    /// Runs transfers until none is left.
     private func run() {
         var active: [UnsafeMutableRawPointer: Transfer] = [:]
-        while let arriving = next(while: active.isEmpty) {
-            for transfer in arriving {
+        while true {
+            let arrived = arriving.withLock { arriving in
+                defer { arriving = [] }
+                return arriving
+            }
+            for transfer in arrived {
                 guard let handle = transfer.begin(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
                     transfer.end(.unanswered("libcurl cannot start the post"))
                     continue
@@ -78,19 +65,7 @@ final class Transfers: Sendable {
                 curl_multi_remove_handle(multi, handle)
                 transfer.end(answer)
             }
-            if !active.isEmpty { curl_multi_poll(multi, nil, 0, 1_000, nil) }
-        }
-    }
-
-    /// The transfers added since the last call. `nil`: none was added and no transfer is active, so `run` must end.
-    private func next(while isIdle: Bool) -> [Transfer]? {
-        state.withLock { state in
-            if isIdle, state.arriving.isEmpty {
-                state.isRunning = false
-                return nil
-            }
-            defer { state.arriving = [] }
-            return state.arriving
+            curl_multi_poll(multi, nil, 0, active.isEmpty ? 60_000 : 1_000, nil)
         }
     }
 }

@@ -9,21 +9,21 @@ extension WebhookStore {
     ///
     /// - Throws: the errors of `webhook`.
     func test(_ id: UUID, _ caller: APIKey) async throws -> Contract.WebhookDelivery {
-        _ = try await webhook(id, caller)
         let now = now()
         let data = RawJSON(writing: Contract.WebhookTest(webhook: id.words, by: caller.actor.text))
         let body = JSONWriter.text(Contract.WebhookMessage(type: .webhookTest, timestamp: now, data: data))
-        let rows = try await database.query(
-            """
-            with d as (
-                insert into webhook_messages (webhook, message, topic, body, next_attempt_at, created_at)
-                select id, gen_random_uuid(), 'webhook.test', \(PostgresJSON(bytes: body)), \(now), \(now)
-                from webhooks where \(Self.is(id, caller)) returning *
-            )
-            select \(Self.deliveryColumns), \(Self.ring) from d
-            """)
-        guard let row = rows.first else { throw Problem.webhookNotFound(id) }
-        return try row.read()
+        return try await database.transaction { connection in
+            _ = try await Self.webhook(id, caller, "for key share", on: connection)
+            return try await connection.query(
+                """
+                with d as (
+                    insert into webhook_messages (webhook, message, topic, body, next_attempt_at, created_at)
+                    values (\(id), gen_random_uuid(), 'webhook.test', \(PostgresJSON(bytes: body)), \(now), \(now))
+                    returning *
+                )
+                select \(Self.deliveryColumns), \(Self.ring) from d
+                """)[0].read()
+        }
     }
 
     /// The deliveries, the newest first.
@@ -68,12 +68,9 @@ extension WebhookStore {
     ///
     /// - Throws: the errors of `delivery`.
     func replay(_ id: UUID, of webhook: UUID, _ caller: APIKey) async throws -> Contract.WebhookDelivery {
-        _ = try await self.webhook(webhook, caller)
         let now = now()
         return try await database.transaction { connection in
-            let known = try await connection.query(
-                "select from webhooks where \(Self.is(webhook, caller)) for key share")
-            guard !known.isEmpty else { throw Problem.webhookNotFound(webhook) }
+            _ = try await Self.webhook(webhook, caller, "for key share", on: connection)
             try await connection.query(
                 """
                 update webhook_messages set state = 'queued', tries = 0, next_attempt_at = \(now), settled_at = null

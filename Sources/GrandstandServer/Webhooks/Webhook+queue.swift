@@ -86,18 +86,6 @@ extension WebhookStore {
             """)
     }
 
-    /// When the next message is due; `nil`: none waits.
-    func nextDue() async throws -> Date? {
-        try await database.query(
-            """
-            select min(d.next_attempt_at) as at from webhooks w cross join lateral (
-                select next_attempt_at from webhook_messages
-                where webhook = w.id and settled_at is null order by next_attempt_at limit 1) d
-            where w.state = 'enabled'
-            """
-        ).first?.decode(Date?.self, "at")
-    }
-
     /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
     /// messages, or failed for `Contract.Webhook.patience`, is disabled.
     func settle(

@@ -34,7 +34,11 @@ struct WebhookClient: WebhookGateway {
         self.settings = settings
         self.now = now
         _ = try settings.trustedFile.map(Authorities.withSystems)
-        transfers = try Transfers()
+        guard let transfers = Transfers.shared else {
+            throw WebhookClientError(
+                description: "libcurl cannot be used, or it was built without an asynchronous resolver")
+        }
+        self.transfers = transfers
     }
 
     func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
@@ -42,20 +46,7 @@ struct WebhookClient: WebhookGateway {
         // While the file cannot be read, only the system's certificates are trusted.
         let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
         return await transfers.carryOut(
-            Transfer(
-                to: message.url, headers: headers(message), body: message.body.array, settings,
-                authorities: authorities, now: now))
-    }
-
-    /// Why a post to `url` would be refused, judged by the present addresses of its host. `nil`: it would not be
-    /// refused, or the host has no address. No connection is made.
-    func refusal(of url: WebhookURL) async -> String? {
-        if let fault = settings.networks.fault(of: url) { return fault }
-        var brief = settings
-        brief.timeout = min(settings.timeout, .seconds(2))
-        let trial = Transfer(to: url, brief, isTrial: true, now: now)
-        guard case .refused(let reason) = await transfers.carryOut(trial) else { return nil }
-        return reason
+            Transfer(message, headers: headers(message), settings, authorities: authorities))
     }
 
     private func headers(_ message: ClaimedWebhook) -> [String] {

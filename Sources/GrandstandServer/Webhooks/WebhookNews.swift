@@ -131,7 +131,7 @@ struct WebhookNews: Sendable {
             cross join lateral (select * from broadcasts where id = k.id offset 0) b cross join lateral (
                 select coalesce(max(d.settled_at), \(at)) as settled_at, array_agg(distinct l.bundle_id) as apps,
                     bool_and(d.state = 'cancelled') as is_cancelled
-                from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id
+                from deliveries d join audiences l on l.lane = d.lane where d.broadcast_id = b.id
                 having count(*) = count(d.settled_at)) t
             cross join lateral (
                 select array_agg(distinct bundle_id) as apps from audiences where event_key = b.event_key) u

@@ -26,13 +26,12 @@ struct WebhookPosts {
         let loop = WorkLoop<ClaimedWebhook>(
             .init(places: 256, pollInterval: .seconds(1), retry: .milliseconds(500), lease: lease, drain: drain),
             failure: "messages for webhooks could not be claimed", logger: logger, now: now,
-            .init(
-                mayClaim: mayClaim, claim: { free, _ in try await claim(free) }, perform: post,
-                giveUp: { message in { try await webhooks.release(message.id, replica: replica, now: now()) } },
-                extend: { messages in
-                    try await webhooks.extendLeases(
-                        of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(lease))
-                }))
+            mayClaim: mayClaim, claim: { free, _ in try await claim(free) }, perform: post,
+            giveUp: { message in { try await webhooks.release(message.id, replica: replica, now: now()) } },
+            extend: { messages in
+                try await webhooks.extendLeases(
+                    of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(lease))
+            })
         await loop.run(wakenBy: signals.wakes(.webhooks))
     }
 
@@ -41,9 +40,9 @@ struct WebhookPosts {
         let claimed = try await webhooks.claim(
             limit, by: replica, at: at, until: at.addingTimeInterval(lease), avoiding: receivers.silent(at: at))
         for message in claimed { receivers.begin(message.webhook) }
-        // A due message that was not claimed belongs to a webhook or app whose places are all taken, or to a receiver
-        // that does not answer. When a post ends, the loop is woken, so no earlier wake-up is needed for these messages.
-        return try await .claimed(claimed) { try await webhooks.nextDue().flatMap { $0 > now() ? $0 : nil } }
+        // The poll of each second finds what is due then. Messages that were not claimed because all places of their
+        // webhook or app are taken are claimed when a post ends, because that wakes the loop.
+        return await .claimed(claimed) { nil }
     }
 
     private func post(_ message: ClaimedWebhook) async -> WorkLoop<ClaimedWebhook>.Settling {

@@ -3,57 +3,28 @@ internal import Synchronization
 /// Lets one loop sleep until somebody rings or a time has passed. Several rings before the sleep count as one ring, and
 /// this ring ends the sleep at once.
 final class Doorbell: Sendable {
-    private enum State {
-        case quiet
-        case rung
-        case awaited(CheckedContinuation<Void, Never>)
-    }
-
-    private let state = Mutex<State>(.quiet)
-
-    init() {}
+    /// Whether somebody has rung since the last sleep, and the present sleep.
+    private let state = Mutex<(isRung: Bool, sleep: Task<Void, Never>?)>((false, nil))
 
     func ring() {
-        let sleeper = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            defer { if case .awaited = state { state = .quiet } else { state = .rung } }
-            guard case .awaited(let continuation) = state else { return nil }
-            return continuation
+        state.withLock { state in
+            state.isRung = state.sleep == nil
+            state.sleep?.cancel()
         }
-        sleeper?.resume()
     }
 
     /// Returns when the bell was rung since the last call, when `timeout` has passed, or when the task is cancelled.
     func wait(atMost timeout: Duration) async {
-        guard timeout > .zero else { return }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.waitForRing() }
-            group.addTask { try? await Task.sleep(for: timeout) }
-            await group.next()
-            group.cancelAll()
+        let sleep = Task { _ = try? await Task.sleep(for: timeout) }
+        state.withLock { state in
+            if state.isRung { sleep.cancel() }
+            state = (false, sleep)
         }
-    }
-
-    private func waitForRing() async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let resumeNow = state.withLock { state in
-                    if case .rung = state {
-                        state = .quiet
-                        return true
-                    }
-                    if Task.isCancelled { return true }
-                    state = .awaited(continuation)
-                    return false
-                }
-                if resumeNow { continuation.resume() }
-            }
+            await sleep.value
         } onCancel: {
-            let sleeper = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                guard case .awaited(let continuation) = state else { return nil }
-                state = .quiet
-                return continuation
-            }
-            sleeper?.resume()
+            sleep.cancel()
         }
+        state.withLock { $0.sleep = nil }
     }
 }

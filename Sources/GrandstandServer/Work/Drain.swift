@@ -25,44 +25,29 @@ final class Drain: Sendable {
         }
     }
 
-    /// Begins the stop, and returns when the drain ends.
-    ///
-    /// - Throws: `CancellationError`.
-    func wait() async throws { try await Task.sleep(until: begin(), clock: .continuous) }
-
-    /// Begins the stop, and returns when the drain and the margin have ended.
-    func waitBeyond() async throws { try await Task.sleep(until: begin() + Self.margin, clock: .continuous) }
-
-    var isOver: Bool { isOver(for: .zero) }
-
     /// Whether the drain ended at least `time` ago.
-    func isOver(for time: Duration) -> Bool { end.withLock { $0.map { $0 + time <= .now } ?? false } }
+    func isOver(for time: Duration = .zero) -> Bool { end.withLock { $0.map { $0 + time <= .now } ?? false } }
 
     var hasBegun: Bool { end.withLock { $0 != nil } }
 
     /// Runs `body` in its own task. After a graceful stop or a cancellation of the caller, `body` may finish within the
     /// drain. If `body` still runs at the end of the drain, it is cancelled.
     ///
-    /// - Parameters:
-    ///   - onStop: called when a stop begins.
-    ///   - onEnd: called at the end of the drain if `body` still runs.
+    /// - Parameter onStop: called when a stop begins, perhaps twice.
     func run<Value: Sendable>(
-        onStop: @escaping @Sendable () -> Void = {}, onEnd: @escaping @Sendable () -> Void = {},
-        _ body: @escaping @Sendable () async throws -> Value
+        onStop: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
         let running = Task { try await body() }
         let cut = Mutex<Task<Void, any Error>?>(nil)
         let stop: @Sendable () -> Void = {
-            let begins = cut.withLock { cut in
-                guard cut == nil else { return false }
+            onStop()
+            cut.withLock { cut in
+                guard cut == nil else { return }
                 cut = Task {
-                    try await self.wait()
-                    onEnd()
+                    try await Task.sleep(until: self.begin(), clock: .continuous)
                     running.cancel()
                 }
-                return true
             }
-            if begins { onStop() }
         }
         let result = await withGracefulShutdownHandler {
             await withTaskCancellationHandler {

@@ -53,11 +53,18 @@ struct PostgresHistory: Sendable {
             // Deleted channels, with the messages that were sent to them.
             RetentionRule(
                 rows: "channels", keep: history, step: 100, prune: pruneChannels, ofApp: Self.removeChannels),
-            // Lanes of audiences that were removed, of channels without an event, and of crowds.
+            // Audiences that were removed, and those of channels without an event. Those with a channel stay as long as it.
             RetentionRule(rows: "lanes", keep: history, prune: pruneLanes) { connection, app, limit in
                 try await Self.remove(
-                    "select id from lanes where bundle_id = \(app.name) and id > 0 order by bundle_id, id limit \(limit)",
-                    then: { (lanes: [Int]) in Self.removal(of: lanes) }, limit, on: connection)
+                    """
+                    select lane as id from audiences where bundle_id = \(app.name) order by lane limit \(limit)
+                    """,
+                    then: { (lanes: [Int]) in
+                        [
+                            "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
+                            "delete from audiences where lane = any(\(lanes)) and channel is null",
+                        ]
+                    }, limit, on: connection)
             },
             Self.ofApp("reconciliations", "reconciliations"), Self.ofApp("quota_samples", "quota samples"),
             Self.ofApp("unmanaged_channels", "unmanaged channels"),
@@ -91,6 +98,10 @@ struct PostgresHistory: Sendable {
             // Stored answers to requests with an `Idempotency-Key`.
             RetentionRule(rows: "kept answers", keep: IdempotencyStore.lifetime) {
                 try await prune("idempotency_keys", "accepted_at", $0, $1)
+            },
+            // Changes that every replica has read, or will not need because it reads everything.
+            RetentionRule(rows: "lookup journal", keep: LookupStore.journalSeconds, step: 5_000) {
+                try await prune("lookup_journal", "at", $0, $1)
             },
             // Rows of past hours in `device_accounts`. They are added up to one row for each app.
             RetentionRule(rows: "hours of device accounts", keep: 7_200, prune: addUpDeviceHours),
@@ -149,8 +160,8 @@ struct PostgresHistory: Sendable {
                 where b.accepted_at < \(cutoff) and not b.scheduled
                     and not exists (select from deliveries d where d.broadcast_id = b.id
                         and (d.settled_at is null or d.settled_at >= \(cutoff)))
-                    and not exists (select from audiences u join lanes l on l.id = u.lane
-                        where u.event_key = b.event_key and b.id in (l.newest_broadcast, l.state_broadcast))
+                    and not exists (select from audiences u
+                        where u.event_key = b.event_key and b.id in (u.newest_broadcast, u.state_broadcast))
                 order by b.accepted_at limit \(limit) for update skip locked
             )
             delete from broadcasts b using old where b.id = old.id
@@ -164,20 +175,14 @@ struct PostgresHistory: Sendable {
     ///   first.
     private func pruneEvents(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
-            let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
-            let keys: [String] = try rows.map { try $0.decode("key") }
+            let old = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
+            let keys: [String] = try old.map { try $0.decode("key") }
             guard !keys.isEmpty else { return 0 }
-            for part in [Self.starts(of: keys), Self.broadcasts(of: keys)]
-            where try await connection.query(part).affectedRows >= Self.rowsOfEvents { return limit }
-            let lanes: [Int] = try await connection.query(
-                """
-                select lane from audiences where event_key = any(\(keys))
-                """
-            ).map { try $0.decode("lane") }
-            try await connection.pipeline([
-                Self.forgetting, "delete from events where key = any(\(keys))",
-                "delete from lanes where id = any(\(lanes))",
-            ])
+            let runs: PostgresQuery = "(select id from start_runs where event_key = any(\(keys)) offset 0) r"
+            let rows = Self.rowsOfEvents
+            for part in [Self.starts(of: runs, rows), Self.broadcasts("event_key = any(\(keys))", rows)]
+            where try await connection.query(part).affectedRows >= rows { return limit }
+            try await connection.pipeline([Self.forgetting, "delete from events where key = any(\(keys))"])
             return keys.count
         }
     }
@@ -201,20 +206,17 @@ struct PostgresHistory: Sendable {
         """
     }
 
-    private static func starts(of keys: [String]) -> PostgresQuery {
+    /// Removes starts of the runs `r`.
+    private static func starts(of runs: PostgresQuery, _ limit: Int) -> PostgresQuery {
         """
         delete from starts where (run, installation) in (
-            select s.run, s.installation from (select id from start_runs where event_key = any(\(keys)) offset 0) r
-            cross join lateral (select run, installation from starts where run = r.id limit \(rowsOfEvents)) s
-            limit \(rowsOfEvents))
+            select s.run, s.installation from \(runs) cross join lateral (
+                select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
         """
     }
 
-    private static func broadcasts(of keys: [String]) -> PostgresQuery {
-        """
-        delete from broadcasts where id = any(array(
-            select id from broadcasts where event_key = any(\(keys)) limit \(rowsOfEvents)))
-        """
+    private static func broadcasts(_ condition: PostgresQuery, _ limit: Int) -> PostgresQuery {
+        "delete from broadcasts where id = any(array(select id from broadcasts where \(condition) limit \(limit)))"
     }
 
     /// Lets the trigger `forget_deliveries` delete history until the commit.
@@ -229,7 +231,7 @@ struct PostgresHistory: Sendable {
                 Self.inOrder,
                 """
                 select c.id from channels c where c.state = 'deleted' and c.changed_at < \(cutoff)
-                    and (select true from lanes l cross join lateral \(ChannelStore.pending(lane: "l.id")) d
+                    and (select true from audiences l cross join lateral \(ChannelStore.pending(lane: "l.lane")) d
                         where l.channel = c.id limit 1) is null
                 order by c.changed_at limit \(limit)
                 """,
@@ -238,15 +240,14 @@ struct PostgresHistory: Sendable {
             let results = try await connection.pipeline([
                 Self.forgetting,
                 """
-                select id from lanes where id = any(array(select id from lanes where channel = any(\(ids))))
-                order by id for update
+                select lane from audiences where lane = any(array(select lane from audiences where channel = any(\(ids))))
+                order by lane for update
                 """,
                 """
                 delete from channels where id = any(\(ids)) and coalesce(state = 'deleted' and changed_at < \(cutoff), false)
                 """,
             ])
-            let lanes: [Int] = try results[1].map { try $0.decode("id") }
-            try await connection.query(Self.unowned("l.id = any(\(lanes))"))
+            try await connection.query(Self.unowned(try results[1].map { try $0.decode("lane") }))
             return results[2].affectedRows
         }
     }
@@ -256,21 +257,17 @@ struct PostgresHistory: Sendable {
             try await connection.pipeline([Self.inOrder, Self.forgetting])
             return try await Self.remove(
                 """
-                select l.id from lanes l
-                where l.closed_at < \(cutoff) and l.channel is null
-                    and (select true from audiences u where u.lane = l.id) is null
-                    and \(ChannelStore.unsettled(lane: "l.id")) is null
-                order by l.closed_at limit \(limit) for update skip locked
-                """, then: { (lanes: [Int]) in [Self.unowned("l.id = any(\(lanes))")] }, limit, on: connection)
+                select lane as id from audiences u
+                where closed_at < \(cutoff) and channel is null and event_key is null
+                    and \(ChannelStore.unsettled(lane: "u.lane")) is null
+                order by closed_at limit \(limit) for update skip locked
+                """, then: { (lanes: [Int]) in [Self.unowned(lanes)] }, limit, on: connection)
         }
     }
 
-    /// Deletes those lanes that no longer belong to an audience or a channel.
-    private static func unowned(_ condition: PostgresQuery) -> PostgresQuery {
-        """
-        delete from lanes l where \(condition) and l.channel is null
-            and not exists (select from audiences u where u.lane = l.id)
-        """
+    /// Deletes those audiences that have neither an event nor a channel.
+    private static func unowned(_ lanes: [Int]) -> PostgresQuery {
+        "delete from audiences where lane = any(\(lanes)) and channel is null and event_key is null"
     }
 
     // MARK: Rows of a deleted app
@@ -289,14 +286,14 @@ struct PostgresHistory: Sendable {
             })
     }
 
-    /// Removes audiences, and the deliveries on their lanes.
+    /// Removes audiences from their events, and the deliveries on their lanes.
     @Sendable private static func removeAudiences(
         on connection: PostgresConnection, of app: RetentionRule.App, _ limit: Int
     ) async throws -> Int {
         let rows = try await connection.query(
             """
-            select event_key, lane from audiences where bundle_id = \(app.name)
-            order by bundle_id, environment, event_key limit 50
+            select event_key, lane from audiences where bundle_id = \(app.name) and event_key is not null
+            order by event_key limit 50
             """)
         guard !rows.isEmpty else { return 0 }
         let keys: [String] = try rows.map { try $0.decode("event_key") }
@@ -310,21 +307,9 @@ struct PostgresHistory: Sendable {
             """
         ).affectedRows
         guard sent < limit else { return sent }
-        let removed = try await connection.query(
-            """
-            delete from audiences where lane = any(\(lanes))
-            """
-        ).affectedRows
-        try await connection.pipeline(removal(of: lanes))
-        return sent + removed
-    }
-
-    /// Removes lanes and the unsettled messages on them. The lane of a channel stays as long as the channel stays.
-    private static func removal(of lanes: [Int]) -> [PostgresQuery] {
-        [
-            "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
-            "delete from lanes where id = any(\(lanes)) and channel is null",
-        ]
+        return try await connection.pipeline([
+            LaneRows.lock("\(lanes)"), "update audiences set event_key = null where lane = any(\(lanes))",
+        ])[1].affectedRows + sent
     }
 
     /// Removes some rows: first, step by step, the many rows that belong to them, then the rows themselves with what is
@@ -352,15 +337,8 @@ struct PostgresHistory: Sendable {
     ) async throws -> Int {
         try await remove(
             "select id from start_runs where app = any(\(app.ids)) limit 100",
-            first: { (runs: [Int]) in
-                [
-                    """
-                    delete from starts where (run, installation) in (
-                        select s.run, s.installation from unnest(\(runs)) r(id) cross join lateral (
-                            select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
-                    """
-                ]
-            }, then: { ["delete from start_runs where id = any(\($0))"] }, limit, on: connection)
+            first: { (runs: [Int]) in [starts(of: "unnest(\(runs)) r(id)", limit)] },
+            then: { ["delete from start_runs where id = any(\($0))"] }, limit, on: connection)
     }
 
     /// Removes channels that were deleted, and the messages that were sent to these channels without an event.
@@ -372,13 +350,7 @@ struct PostgresHistory: Sendable {
             select id from channels where bundle_id = \(app.name) and state not in \(Channel.State.sql(.isReconciled))
             order by bundle_id, environment, created_at, id limit 200
             """,
-            first: { (channels: [UUID]) in
-                [
-                    """
-                    delete from broadcasts where id = any(array(
-                        select id from broadcasts where channel = any(\(channels)) limit \(limit)))
-                    """
-                ]
-            }, then: { ["delete from channels where id = any(\($0))"] }, limit, on: connection)
+            first: { (channels: [UUID]) in [broadcasts("channel = any(\(channels))", limit)] },
+            then: { ["delete from channels where id = any(\($0))"] }, limit, on: connection)
     }
 }

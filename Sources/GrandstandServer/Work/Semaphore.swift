@@ -7,9 +7,14 @@ package final class Semaphore: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// The number of tasks that may work at the same time.
+    let permits: Int
     private let state: Mutex<State>
 
-    package init(permits: Int) { state = Mutex(State(free: permits)) }
+    package init(permits: Int) {
+        self.permits = permits
+        state = Mutex(State(free: permits))
+    }
 
     /// Runs `body` with a permit. A task that is cancelled while it waits for a permit still gets the permit; `body`
     /// can check for cancellation.

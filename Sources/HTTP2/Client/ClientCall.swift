@@ -82,3 +82,90 @@ final class ClientCall: @unchecked Sendable {
     /// Drops what came of the answer so far.
     func forget() { response = HTTP2Response(status: 0, headers: [], body: []) }
 }
+
+/// Decides how many streams may be open, and whether one more may start.
+struct StreamBudget {
+    /// Our own limit, which also applies if the peer sets none.
+    let cap: Int
+    /// The most streams until the peer has accepted a request's credentials (1 for APNs; docs/internals/apns.md 6).
+    let initial: Int
+    /// The peer's present SETTINGS_MAX_CONCURRENT_STREAMS; 0 before its first SETTINGS.
+    var peerLimit = 0
+    var isProven = false
+    /// The submitted body bytes that are not yet in a DATA frame.
+    var unsent = 0
+
+    /// The most streams now. It may be below the number in use after the peer lowered its limit.
+    var limit: Int { max(0, min(peerLimit, cap, isProven ? cap : initial)) }
+
+    /// Whether a request with this many body bytes may start now.
+    ///
+    /// A request waits until a stream is free and the connection's send window (`window`) has room for its body and for
+    /// the unsent bodies of the requests that have started. A request that has started but cannot send would block
+    /// others and could not be repeated safely. A body larger than any window is sent when no other body is being sent.
+    ///
+    /// - Parameter inUse: the streams that the peer counts: from the submission of the request until nghttp2 reports
+    ///   the stream as closed.
+    func admits(body: Int, inUse: Int, window: Int) -> Bool {
+        guard inUse < limit else { return false }
+        guard body > 0 else { return true }
+        return window > 0 && (unsent == 0 || unsent + body <= window)
+    }
+}
+
+/// When to send a PING, which asks whether the peer still answers, and when to end the connection.
+///
+/// Everything the peer sends shows that it is alive. Only silence causes a PING, and only silence after the PING ends
+/// the connection.
+struct Heartbeat {
+    enum Action: Equatable {
+        /// Nothing to do before `next`.
+        case wait
+        /// Send a PING now.
+        case ping
+        /// The peer was silent for the whole `timeout` after the last PING.
+        case dead
+    }
+
+    /// The silence before a PING while no answer is awaited.
+    let idle: TimeAmount
+    /// The silence before a PING while answers are awaited.
+    let overdue: TimeAmount
+    let timeout: TimeAmount
+
+    private(set) var lastRead: NIODeadline
+    /// Since when at least one answer has been awaited without a break; `nil`: no answer is awaited.
+    private var busySince: NIODeadline?
+    private var pingSent: NIODeadline?
+
+    init(idle: TimeAmount, overdue: TimeAmount, timeout: TimeAmount, now: NIODeadline) {
+        self.idle = idle
+        self.overdue = overdue
+        self.timeout = timeout
+        lastRead = now
+    }
+
+    mutating func read(now: NIODeadline) {
+        lastRead = now
+        pingSent = nil
+    }
+
+    /// Sets whether answers are awaited now.
+    mutating func awaiting(_ answers: Bool, now: NIODeadline) {
+        if !answers { busySince = nil } else if busySince == nil { busySince = now }
+    }
+
+    /// The latest time to call `check`.
+    var next: NIODeadline {
+        if let pingSent { return pingSent + timeout }
+        guard let busySince else { return lastRead + idle }
+        return max(lastRead, busySince) + overdue
+    }
+
+    mutating func check(now: NIODeadline) -> Action {
+        guard now >= next else { return .wait }
+        if pingSent != nil { return .dead }
+        pingSent = now
+        return .ping
+    }
+}

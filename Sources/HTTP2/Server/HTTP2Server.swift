@@ -98,3 +98,151 @@ package struct HTTP2ServerError: Error, Sendable, Hashable, CustomStringConverti
     /// The message alone.
     package var description: String { message }
 }
+
+/// A server's address, certificate and limits.
+package struct HTTP2ServerConfiguration: Sendable {
+    /// An address or a name of this machine.
+    package var host: String
+    /// 0: the system picks a free port, see `HTTP2Server.port`.
+    package var port: Int
+    /// The server's certificate. Its protocols must be `h2` only.
+    package var tls: TLSContext
+    /// The certificate for connections that are admitted with `.otherIdentity`; `nil`: they get `tls`, too.
+    package var otherTLS: TLSContext?
+    /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
+    package var initialMaximumConcurrentStreams: Int = 1_000
+    /// The most bytes of one request's body that are kept. Further bytes are dropped, and the handler is told so.
+    package var maximumRequestBody: Int = 64 << 10
+    /// The largest size of one request's header fields by RFC 9113 6.5.2 (name + value + 32 each). A larger one resets
+    /// the stream.
+    package var maximumHeaderList: Int = 32 << 10
+    /// The time from the accepted socket to the peer's first SETTINGS.
+    package var handshakeTimeout: Duration = .seconds(10)
+    /// The silence after which a connection without outstanding answers is closed.
+    package var idleTimeout: Duration = .seconds(3_600)
+    /// How long `stop()` waits for outstanding answers.
+    package var drainTimeout: Duration = .seconds(2)
+    /// The most bytes of one request's body that are read, including those that are dropped. A longer body resets the
+    /// stream with ENHANCE_YOUR_CALM, so that no client can send without end.
+    package var maximumBodyRead: Int = 16 << 20
+    /// The most open connections. Further ones are closed at once.
+    package var maximumConnections: Int = .max
+    /// Decides about a connection after its ClientHello; `nil`: all are served.
+    package var admission: (@Sendable (_ serverName: String?) -> HTTP2Admission)?
+
+    /// All other settings have their defaults.
+    package init(host: String, port: Int, tls: TLSContext) {
+        self.host = host
+        self.port = port
+        self.tls = tls
+    }
+}
+
+/// What happens to a connection after its client has sent the server's name (SNI).
+package enum HTTP2Admission: Sendable, Hashable {
+    /// TLS continues.
+    case serve
+    /// The connection is closed during the handshake, without an alert.
+    case close
+    /// TLS continues with `HTTP2ServerConfiguration.otherTLS`.
+    case otherIdentity
+}
+
+/// The handler of a server's connections and requests.
+///
+/// The methods are called on the connection's event loop. A method should answer quickly, or pass the stream to a task
+/// that answers later.
+package protocol HTTP2ServerHandler: Sendable {
+    /// TLS and `h2` were negotiated, and SETTINGS are being sent.
+    func opened(_ connection: HTTP2ServerConnection)
+    /// A complete request was received.
+    ///
+    /// - Parameter bodyIsCut: the body was longer than `HTTP2ServerConfiguration.maximumRequestBody`. `request.body` is
+    ///   its beginning, and the rest was dropped.
+    func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream)
+    /// The connection has ended. There are no more calls for it.
+    func closed(_ connection: HTTP2ServerConnection)
+}
+
+/// The stream on which a request is answered. Only the first call of `respond` or `reset` has an effect. After the
+/// stream is closed, no call has an effect. Both methods may be called from any thread, at once or later.
+package struct HTTP2ServerStream: Sendable {
+    /// The connection on which the request came.
+    package let connection: HTTP2ServerConnection
+    let stream: Int32
+
+    /// The HTTP/2 stream ID: odd, and higher for each request of a connection.
+    package var id: Int { Int(stream) }
+
+    /// Sends the answer. The body is left out if the answer must not have one (HEAD, 204, 304).
+    package func respond(status: Int, headers: [HTTP2Header], body: [UInt8]) {
+        connection.order { [stream] in $0.respond(stream, status: status, headers: headers, body: body) }
+    }
+
+    /// Sends RST_STREAM with an `HTTP2ErrorCode` or any other number.
+    package func reset(code: UInt32) { connection.order { [stream] in $0.settle(stream, resetting: code) } }
+}
+
+/// A client's connection on the server's side. Every method may be called from any thread. A call on the connection's
+/// own event loop (in the handler's callbacks) has its effect at once, and its bytes are written with the rest of the
+/// batch.
+package final class HTTP2ServerConnection: Sendable {
+    private static let counter = NIOLockedValueBox(0)
+
+    /// Unique among the connections of this process.
+    package let id: Int
+    /// The peer's address and port, for logs.
+    package let remoteAddress: String
+    let closed: EventLoopFuture<String>
+    private let loop: any EventLoop
+    private let handler: NIOLoopBound<ServerHandler>
+    private let name = NIOLockedValueBox<String?>(nil)
+
+    /// Must be called on the channel's loop.
+    init(channel: any Channel, handler: ServerHandler) {
+        id = Self.counter.withLockedValue { counter in
+            counter += 1
+            return counter
+        }
+        let address = channel.remoteAddress
+        remoteAddress = address?.ipAddress.map { "\($0):\(address?.port ?? 0)" } ?? "unknown"
+        loop = channel.eventLoop
+        closed = handler.closed.futureResult
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    }
+
+    /// The server name in the client's ClientHello (SNI, RFC 6066 3); `nil`: none.
+    package internal(set) var serverName: String? {
+        get { name.withLockedValue { $0 } }
+        set { name.withLockedValue { $0 = newValue } }
+    }
+
+    /// Sends SETTINGS_MAX_CONCURRENT_STREAMS. Open streams stay open and still count.
+    package func setMaximumConcurrentStreams(_ limit: Int) { order { $0.setMaximumConcurrentStreams(limit) } }
+
+    /// Sends GOAWAY. Open streams up to `lastStream` are still answered, and open streams above it are refused. Streams
+    /// that the client opens later are ignored. The connection closes after the last answer.
+    ///
+    /// - Parameter lastStream: `nil` and a number above all streams mean all streams so far. It may only decrease from
+    ///   one GOAWAY to the next.
+    package func goAway(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
+        order { $0.goAway(code: code, debugData: debugData, lastStream: lastStream) }
+    }
+
+    /// Reads nothing from the peer for this time. The peer fills its windows and the socket, and then has to wait. Each
+    /// call starts the time again.
+    package func pauseReading(for duration: Duration) { order { $0.pauseReading(for: TimeAmount(duration)) } }
+
+    /// Closes the TCP connection without close_notify or GOAWAY, as if the process was killed.
+    package func close() { order { $0.cut() } }
+
+    /// Sends GOAWAY, and closes after all outstanding answers or after `drainTimeout`.
+    func drain() { order { $0.drain() } }
+
+    /// Runs `body` on the connection's event loop, at once if the caller is there.
+    func order(_ body: @escaping @Sendable (ServerHandler) -> Void) {
+        let handler = handler
+        if loop.inEventLoop { return handler.value.perform(body) }
+        loop.execute { handler.value.perform(body) }
+    }
+}

@@ -16,10 +16,9 @@ package final class PostgresPool: PostgresQuerying {
         var lent = 0
         /// How many of the lent connections each share has.
         var shares: [PostgresShare: Int] = [:]
-        /// The attempts to open a connection, which go on even if the callers that began them have left.
+        /// The attempts to open a connection, also those that pause after a failure. They go on even if the callers that
+        /// began them have left.
         var opening = 0
-        /// The failed attempts that will be repeated after a pause.
-        var pausing = 0
         /// The callers that wait for a connection, in the order of their calls.
         var waiters: [(id: Int, share: PostgresShare?, waiter: Waiter)] = []
         var numbers = 0
@@ -201,8 +200,6 @@ package final class PostgresPool: PostgresQuerying {
     private func wait(_ id: Int, _ share: PostgresShare?, _ waiter: Waiter) {
         let (isClosed, opens, free) = state.withLock { state -> (Bool, Bool, PostgresConnection?) in
             guard !state.isClosed else { return (true, false, nil) }
-            // An attempt that pauses keeps its place only for a caller that still waits.
-            let places = state.lent + state.opening + min(state.pausing, state.waiters.count)
             state.waiters.append((id, share, waiter))
             guard state.admits(share, configuration.maximumShared) else { return (false, false, nil) }
             // A connection may have become idle since the caller found none.
@@ -210,7 +207,7 @@ package final class PostgresPool: PostgresQuerying {
                 state.lent += 1
                 return (false, false, free)
             }
-            guard places < configuration.maximumConnections else { return (false, false, nil) }
+            guard state.lent + state.opening < configuration.maximumConnections else { return (false, false, nil) }
             state.opening += 1
             return (false, true, nil)
         }
@@ -246,30 +243,17 @@ package final class PostgresPool: PostgresQuerying {
             while true {
                 do {
                     let connection = try await connector.connect(generation: generation)
-                    state.withLock { state in
-                        state.opening -= 1
-                        state.lent += 1
-                    }
+                    state.withLock { ($0.opening, $0.lent) = ($0.opening - 1, $0.lent + 1) }
                     return release(connection)
                 } catch {
                     logger.debug("no connection to the database yet", metadata: ["error": "\(error)"])
                 }
-                let pauses = state.withLock { state in
-                    state.opening -= 1
-                    // Only as many attempts are repeated as callers wait.
-                    guard state.waiters.count > state.pausing else { return false }
-                    state.pausing += 1
-                    return true
-                }
-                guard pauses else { return }
                 try? await Task.sleep(for: backoff.next())
                 let goesOn = state.withLock { state in
-                    state.pausing -= 1
-                    guard !state.waiters.isEmpty, state.lent + state.opening < configuration.maximumConnections else {
-                        return false
-                    }
-                    state.opening += 1
-                    return true
+                    // Only as many attempts are repeated as callers wait.
+                    if state.opening <= state.waiters.count { return true }
+                    state.opening -= 1
+                    return false
                 }
                 guard goesOn else { return }
             }

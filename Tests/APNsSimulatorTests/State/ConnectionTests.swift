@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import Foundation
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -83,5 +84,49 @@ extension Bench {
     mutating func open() {
         connection += 1
         state.opened(connection: connection)
+    }
+}
+
+struct ChannelIDsTests {
+    @Test func `an ID has sixteen bytes in the layout of a UUID of version 1`() throws {
+        var ids = ChannelIDs()
+        var random = SeededRandom(seed: 7)
+        // RFC 9562 A.1: 2022-02-22 19:22:22 UTC is tick 0x1EC9414C232AB00.
+        let date = 1_645_557_742.0
+        let bytes = try #require(Data(base64Encoded: ids.make(now: date, using: &random)))
+        #expect(bytes.count == 16)
+        #expect(Array(bytes.prefix(10)) == [0xC2, 0x32, 0xAB, 0x00, 0x94, 0x14, 0x11, 0xEC, 0, 0])
+    }
+
+    @Test func `IDs differ even at the same time, or when the clock goes back`() {
+        var ids = ChannelIDs()
+        var random = SeededRandom(seed: 7)
+        let made = (0..<1_000).map {
+            ids.make(now: Bench.now - Double($0), using: &random).prefix(11)
+        }
+        #expect(Set(made).count == 1_000)
+    }
+}
+
+/// Tokens beyond those of docs/internals/conformance.json.
+struct TokenJudgeTests {
+    @Test(
+        arguments: [(0, nil), (-3_600, nil), (-3_601, .expiredProviderToken), (60, nil), (61, .invalidProviderToken)]
+            as [(Double, APNsReason?)])
+    func `a token is accepted for an hour, also when it is remembered`(issued: Double, reason: APNsReason?) throws {
+        let provider = Provider()
+        var judge = TokenJudge(keys: [provider.registered()])
+        let token = try provider.token(at: Bench.now + issued)
+        let said = [Bench.now, Bench.now + 7_200].map { refusal(of: token, by: &judge, at: $0) }
+        #expect(said == [reason, .expiredProviderToken])
+    }
+
+    private func refusal(of token: String, by judge: inout TokenJudge, at now: Double = Bench.now) -> APNsReason? {
+        do throws(Refusal) {
+            _ = try judge.judge(authorization: "Bearer \(token)", now: now)
+            return nil
+        } catch {
+            return error.reason
+        }
     }
 }

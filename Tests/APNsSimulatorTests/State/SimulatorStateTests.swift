@@ -1,4 +1,6 @@
 internal import APNsWire
+internal import Foundation
+internal import JSON
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -99,5 +101,68 @@ struct SimulatorStateTests {
         let left = life > 0 ? nil : Bench.update
         #expect(message?.body == (isStored ? end : left))
         #expect((message?.uniqueID == sent[header: "apns-unique-id"]) == isStored)
+    }
+}
+
+struct QuirksTests {
+    @Test func `every quirk can be set to each of its values, and the simulator's manual names them all`() throws {
+        let manual = URL(filePath: #filePath).appending(path: "../../../../docs/simulator.md").standardized
+        let text = try String(contentsOf: manual, encoding: .utf8)
+        for quirk in Quirks().table {
+            #expect(text.contains("| `\(quirk.name)` |"))
+            for value in quirk.values {
+                var quirks = Quirks()
+                try quirks.set(["\(quirk.name)=\(value)"])
+                #expect(quirks.table.first { $0.name == quirk.name }?.value == value)
+                #expect((quirks == Quirks()) == (value == quirk.values[0]))
+                #expect(text.contains("`\(value)`"), "\(quirk.name)=\(value)")
+            }
+        }
+    }
+
+    @Test(arguments: ["capitals", "capitals=maybe", "weather=fine", "=x"])
+    func `an unknown name or value is refused`(text: String) {
+        var quirks = Quirks()
+        #expect(throws: SimulatorError.self) { try quirks.set([text]) }
+    }
+
+    @Test func `in production, too, a broadcast has a unique ID`() throws {
+        var bench = try Bench()
+        let id = try bench.create(policy: 0, in: .production)
+        let first = try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"]
+        #expect(first?.count == 36)
+        #expect(try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"] != first)
+    }
+}
+
+struct JournalTests {
+    @Test func `a journal keeps the newest entries, within its capacity and 32 MB, and goes on counting`() {
+        for (capacity, body, kept) in [(3, 10, 3), (0, 10, 0), (100, 8 << 20, 3)] {
+            var journal = Journal(capacity: capacity)
+            for _ in 1...5 { journal.record(Self.entry(Array(repeating: 0x20, count: body))) }
+            #expect(journal.entries.map(\.number) == Array((6 - kept)..<6))
+            #expect(journal.entries(after: 4).map(\.number) == (kept > 0 ? [5] : []))
+            journal.removeAll()
+            #expect(journal.entries(after: 0).isEmpty)
+            journal.record(Self.entry([]))
+            #expect(journal.recorded == 6)
+        }
+    }
+
+    @Test func `an entry is written with nulls for what it does not have`() {
+        let text = String(decoding: JSONWriter.text(Self.entry([0x7B, 0x7D])), as: UTF8.self)
+        #expect(
+            text
+                == #"{"number":0,"time":1780000000,"environment":"production","host":"send","connection":3,"method":"POST","path":"/x","operation":null,"headers":[{"name":"a","value":"1"},{"name":"a","value":""}],"body":"{}","bodyIsCut":false,"status":404,"reason":"BadPath","requestId":"id","fate":"answered","fault":null}"#
+        )
+    }
+
+    private static func entry(_ body: [UInt8]) -> JournalEntry {
+        JournalEntry(
+            time: Bench.now,
+            request: SimulatorRequest(
+                environment: .production, service: .send, connection: 3, method: "POST", path: "/x",
+                headers: [.init("a", "1"), .init("a", "")], body: body),
+            operation: nil, status: 404, reason: .badPath, requestID: "id", fate: .answered, fault: nil)
     }
 }

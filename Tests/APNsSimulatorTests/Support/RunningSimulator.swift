@@ -4,6 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import HTTP2
 internal import Logging
+internal import Testing
 
 /// A simulator on free ports, and a provider with a known key.
 struct RunningSimulator: Sendable {
@@ -93,4 +94,65 @@ struct Client: Sendable {
 
 extension HTTP2Response {
     var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// A simulator with a control API, and a client of that API.
+struct ControlStage: Sendable {
+    struct Answer {
+        var status: Int
+        /// The members of the body; empty if the body is not a JSON object.
+        var json: [String: Any]
+    }
+
+    let running: RunningSimulator
+    let base: String
+
+    static func with(_ body: (ControlStage) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path, options: { $0.controlPort = 0 }) { running in
+            try await body(ControlStage(running: running, base: try #require(running.addresses.controlURL)))
+        }
+    }
+
+    func call(_ method: String, _ path: String, _ body: String = "") async throws -> Answer {
+        var request = URLRequest(url: try #require(URL(string: base + path)))
+        request.httpMethod = method
+        if !body.isEmpty { request.httpBody = Data(body.utf8) }
+        request.timeoutInterval = 120
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let json = data.isEmpty ? nil : try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return Answer(status: (response as? HTTPURLResponse)?.statusCode ?? 0, json: json ?? [:])
+    }
+
+    /// The numbers of the journal's entries.
+    func entries(_ path: String) async throws -> [Int] {
+        (try await call("GET", path).json["entries"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }
+    }
+
+    /// The content states on the device's lock screen. A content state with a value that is not an integer is left out.
+    func shown(_ device: String) async throws -> [[String: Int]] {
+        let screen = try await call("GET", "/devices/\(device)").json["lockScreen"] as? [[String: Any]]
+        return (screen ?? []).compactMap { $0["contentState"] as? [String: Int] }
+    }
+
+    func client() async throws -> Client { try await running.client() }
+}
+
+/// Runs shell scripts: the commands that the documentation shows.
+enum Shell {
+    private static let path = URL(filePath: "/bin/sh")
+
+    /// Whether this machine has what the recipes need.
+    static let hasTools = succeeds("curl --version | grep -q HTTP2 && command -v openssl && command -v xxd")
+
+    static func run(_ script: String) async throws -> Program.Output { try await Program.run(path, ["-c", script]) }
+
+    /// Whether a short command succeeds; for conditions of tests.
+    static func succeeds(_ command: String) -> Bool {
+        (try? Program.wait(for: path, ["-c", command]))?.exitCode == 0
+    }
 }

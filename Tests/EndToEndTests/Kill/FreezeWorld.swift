@@ -44,7 +44,7 @@ struct FreezeWorld: Sendable {
     ///
     /// - Parameter tcpPort: how the server reaches PostgreSQL; `nil`: over its socket.
     static func with(tcpPort: Int?, _ body: (FreezeWorld) async throws -> Void) async throws {
-        let settings = WebhookTests.settings.merging([
+        let settings = Stage.localWebhooks.merging([
             "GRANDSTAND_APNS_REQUEST_TIMEOUT": "1", "GRANDSTAND_RECONCILE_INTERVAL": "0",
         ]) { $1 }
         try await Stage.onCluster(settings: settings, tcpPort: tcpPort) { cluster, environment, simulator in

@@ -1,3 +1,4 @@
+internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandClient
@@ -177,4 +178,103 @@ final class Stadium: Sendable {
     }
 
     func stop() async { for replica in 0..<2 { await killServer(replica) } }
+}
+
+extension Stadium {
+    /// What is killed, and how.
+    enum Kill: String, CaseIterable {
+        /// A server is killed with SIGKILL, and another server is started.
+        case server
+        /// Every connection to PostgreSQL is ended.
+        case connections
+        /// PostgreSQL ends as in a power cut, and is started again.
+        case database
+
+        static func any(_ random: inout SplitMix) -> Kill { allCases[random.next(below: allCases.count)] }
+    }
+
+    /// - Parameter victim: which server.
+    func perform(_ kill: Kill, on victim: Int) async {
+        switch kill {
+        case .server: await killServer(victim)
+        case .connections: await killConnections()
+        case .database: await killDatabase()
+        }
+    }
+
+    /// Runs `body` with a simulator, a PostgreSQL and the settings of two replicas, and stops everything afterwards.
+    static func with(
+        events: Int, settings: [String: String] = [:], _ body: (Stadium, Simulator) async throws -> Void
+    ) async throws {
+        let settings = settings.merging(["GRANDSTAND_RECONCILE_INTERVAL": "0"]) { $1 }
+        try await Stage.onCluster(settings: settings, durable: true, options: { $0.quirks.capitals = .accepted }) {
+            cluster, environment, simulator in
+            let stadium = Stadium(
+                environment: environment, cluster: cluster, secret: try await Stage.secret(environment), events: events)
+            try await withCleanup({ await stadium.stop() }) { try await body(stadium, simulator) }
+        }
+    }
+}
+
+/// What a long test takes from the environment, and how it prints what it did.
+enum Drill {
+    static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
+
+    /// The seed in this variable, or a random one.
+    static func seed(_ name: String) -> UInt64 {
+        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) ?? .random(in: 0...UInt64.max)
+    }
+
+    static func text<Kind: RawRepresentable<String>>(_ tally: [Kind: Int]) -> String {
+        tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
+    }
+}
+
+/// The calls of a run and their answers. Each message of an event has a step, a number that rises. A round has two
+/// steps for each event: one for an update, and one for a draft that is to be withdrawn.
+struct KillCalls {
+    /// The outcome of one event's calls in a round.
+    struct Call: Sendable {
+        var event: Int
+        /// The newest step that was answered with 202 and not withdrawn; `nil`: none.
+        var accepted: Int?
+        /// Steps with a call that failed or got no answer: they may have been accepted, or withdrawn.
+        var maybe: Set<Int> = []
+        /// Steps that were withdrawn: 204.
+        var withdrawn: Set<Int> = []
+    }
+
+    /// The newest step of each event that was answered with 202.
+    private var newest: [Int]
+    private var maybe: [Set<Int>]
+    private(set) var withdrawn: [Set<Int>]
+    private(set) var accepted = 0
+    private(set) var unanswered = 0
+
+    init(events: Int) {
+        newest = [Int](repeating: 0, count: events)
+        maybe = [Set<Int>](repeating: [], count: events)
+        withdrawn = maybe
+    }
+
+    mutating func note(_ call: Call) {
+        if let step = call.accepted {
+            newest[call.event] = max(newest[call.event], step)
+            accepted += 1
+        }
+        maybe[call.event].formUnion(call.maybe)
+        unanswered += call.maybe.count
+        withdrawn[call.event].formUnion(call.withdrawn)
+    }
+
+    /// Whether the last message of every event is its newest step, or a later one that may have been accepted.
+    func areMet(by arrivals: [Arrival]) -> Bool {
+        var last = [Int](repeating: 0, count: newest.count)
+        for arrival in arrivals { last[arrival.match] = arrival.number }
+        return newest.indices.allSatisfy { event in
+            last[event] == newest[event] || last[event] > newest[event] && maybe[event].contains(last[event])
+        }
+    }
+
+    var withdrawals: Int { withdrawn.reduce(0) { $0 + $1.count } }
 }

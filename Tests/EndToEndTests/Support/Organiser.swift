@@ -1,7 +1,14 @@
 internal import APNsSimulator
+internal import APNsWire
 internal import Foundation
+internal import Grandstand
 internal import GrandstandClient
 internal import GrandstandTestKit
+internal import HTTP2
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
 
 /// An organiser's backend. It calls whichever server answers, and repeats each call until a server decides it: the
 /// server accepts or finally refuses the call.
@@ -81,5 +88,158 @@ extension GrandstandClient {
     /// A client of a server on this machine. The client makes each request only once.
     static func once(_ server: URL, key: String?, timeout: TimeInterval = 15) -> GrandstandClient {
         GrandstandClient(server: server, key: key, retry: .never, timeout: timeout)
+    }
+}
+
+/// The member of a content state that identifies its message at the simulator: `[match, number]`.
+enum Mark {
+    static let member = "mark"
+
+    /// A content state with only this member.
+    static func content(_ match: Int, _ number: Int) throws -> RawJSON {
+        try RawJSON(json: #"{"\#(member)": [\#(match), \#(number)]}"#)
+    }
+
+}
+
+/// A marked message that the simulator accepted.
+struct Arrival: Sendable {
+    let at: Date
+    let channelID: String
+    let timestamp: Int
+    let match: Int
+    let number: Int
+
+    fileprivate init?(_ entry: JournalEntry) {
+        let aps = entry.request.json["aps"]
+        let mark = aps?["content-state"]?[Mark.member]
+        guard entry.operation == .broadcast, entry.status == 200,
+            let channelID = entry.request[header: APNsHeader.channelID], let timestamp = aps?["timestamp"]?.int,
+            let match = mark?[0]?.int, let number = mark?[1]?.int
+        else { return nil }
+        at = Date(timeIntervalSince1970: entry.time)
+        self.channelID = channelID
+        self.timestamp = timestamp
+        (self.match, self.number) = (match, number)
+    }
+}
+
+extension Simulator {
+    /// The marked messages that the simulator accepted, in order.
+    var arrivals: [Arrival] { journal().compactMap(Arrival.init) }
+}
+
+/// Checks the order of messages on their channels.
+struct ArrivalOrder: Sendable {
+    /// Texts about messages whose timestamp or number is not higher than the timestamp or number of the previous
+    /// message on the same channel.
+    private(set) var backwards: [String] = []
+    /// The number of messages that were repeated unchanged, because their answer was lost.
+    private(set) var repeats = 0
+
+    /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a
+    ///   lower number, is sent again.
+    init(_ arrivals: [Arrival], numbersRise: Bool = true) {
+        var last: [String: Arrival] = [:]
+        for arrival in arrivals {
+            let before = last.updateValue(arrival, forKey: arrival.channelID)
+            guard let before else { continue }
+            if (arrival.timestamp, arrival.number) == (before.timestamp, before.number) {
+                repeats += 1
+            } else if arrival.timestamp <= before.timestamp || numbersRise && arrival.number <= before.number {
+                backwards.append(
+                    "match \(arrival.match): message \(arrival.number) at \(arrival.timestamp) after "
+                        + "\(before.number) at \(before.timestamp)")
+            }
+        }
+    }
+}
+
+/// Another system with a key of the same team, such as Apple's own console or an old script. The ledger does not know
+/// what this system does.
+struct AppleConsole: Sendable {
+    private let client: APNsClient
+    private let address: APNsAddress
+
+    /// Runs `body` with a console for one app and environment of the simulator.
+    static func with<Result>(
+        _ simulator: Simulator, _ environment: APNsEnvironment = .development,
+        _ body: (AppleConsole) async throws -> Result
+    ) async throws -> Result {
+        let addresses = try #require(simulator.addresses)
+        var hosts: [APNsEnvironment: Endpoint] = [:]
+        for environment in APNsEnvironment.allCases {
+            hosts[environment] = Endpoint(url: addresses.url(environment))
+        }
+        var settings = APNsClient.Settings(endpoints: Endpoints(send: hosts, manage: hosts))
+        settings.trustRoots = .file(addresses.caFile)
+        let keys = KeyRing(directory: (addresses.keyFile as NSString).deletingLastPathComponent)
+        let client = APNsClient(settings: settings, keys: keys, now: { Date() }, logger: Stage.logger)
+        let address = APNsAddress(
+            bundleID: try #require(BundleID(rawValue: Stage.bundleID)), environment: environment,
+            credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID),
+            managementPath: .lowercased)
+        return try await ending(with: { await client.close() }) {
+            try await body(AppleConsole(client: client, address: address))
+        }
+    }
+
+    /// Creates a channel; returns its ID.
+    @discardableResult
+    func create(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
+        try Self.value(await client.createChannel(policy, at: address))
+    }
+
+    /// Deletes a channel without the ledger's knowledge.
+    func delete(_ channelID: String) async throws {
+        try Self.value(await client.deleteChannel(channelID, at: address))
+    }
+
+    private static func value<Value>(_ answer: APNsAnswer<Value>) throws -> Value {
+        guard case .accepted(let value, _) = answer else { throw NeverHappened(what: "accepted; instead: \(answer)") }
+        return value
+    }
+}
+
+/// Somebody else's system with a key of the same team: it makes channels of its own on the app, and deletes some of
+/// them.
+final class ForeignSystem: Sendable {
+    private struct Record {
+        var made: Set<String> = []
+        var kept: [String] = []
+    }
+
+    private let record = Mutex(Record())
+    /// Turns that come while the system works count as one turn.
+    private let turns = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// All channels that this system created.
+    var made: Set<String> { record.withLock { $0.made } }
+    /// The channels that this system created and has not deleted.
+    var kept: Set<String> { Set(record.withLock { $0.kept }) }
+
+    /// Gives this system a turn: it creates and deletes channels once.
+    func turn() { turns.continuation.yield() }
+
+    /// Lets this system finish the work of its current turn, then ends it.
+    func finish() { turns.continuation.finish() }
+
+    /// At each turn, this system creates two channels, and deletes its oldest channel if it has more than eight. It
+    /// ends after `finish`.
+    func run(_ simulator: Simulator) async throws {
+        try await AppleConsole.with(simulator, .production) { console in
+            for await _ in turns.stream {
+                for _ in 0..<2 {
+                    let id = try await console.create(.mostRecentMessageStored)
+                    record.withLock { record in
+                        record.made.insert(id)
+                        record.kept.append(id)
+                    }
+                }
+                if let old = record.withLock({ $0.kept.count > 8 ? $0.kept.removeFirst() : nil }) {
+                    try await console.delete(old)
+                }
+            }
+        }
     }
 }

@@ -157,7 +157,7 @@ extension SimulatorRequest {
     var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The body as JSON; null if the body is not JSON.
-    var json: JSON { (try? JSONDecoder().decode(JSON.self, from: Data(body))) ?? .null }
+    var json: JSON { JSON(body) }
 
     /// `aps.timestamp` of a broadcast.
     var timestamp: Int? { json["aps"]?["timestamp"]?.int }

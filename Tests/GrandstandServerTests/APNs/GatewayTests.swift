@@ -2,7 +2,9 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTP2
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -107,19 +109,219 @@ struct GatewayTests {
     }
 
     @Test func `an accepted answer that cannot be read completely counts as unanswered, not as a shorter list`() {
-        #expect(Self.answer(201, "").map(APNsClient.channelID).isUnanswered)
+        #expect(Self.answer(201, "").map(or: "", APNsClient.channelID).isUnanswered)
         for list in [
             "", "{}", "[]", #"{"channels":null}"#, #"{"channels":{}}"#, #"{"channels":["a",1]}"#,
             #"{"channels":["a""#, #"{"Channels":[]}"#,
         ] {
-            #expect(Self.answer(200, list).map(APNsClient.channels).isUnanswered, "\(list)")
+            #expect(Self.answer(200, list).map(or: "", APNsClient.channels).isUnanswered, "\(list)")
         }
         for channel in ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#] {
-            #expect(Self.answer(200, channel).map(APNsClient.storagePolicy).isUnanswered, "\(channel)")
+            #expect(Self.answer(200, channel).map(or: "", APNsClient.storagePolicy).isUnanswered, "\(channel)")
         }
     }
 
     private static func answer(_ status: Int, _ body: String) -> APNsAnswer<HTTP2Response> {
         APNsClient.read(HTTP2Response(status: status, headers: [], body: Array(body.utf8)))
+    }
+}
+
+/// Pushes to single devices as APNs receives them, and APNs' answers.
+@Suite(.timeLimit(.minutes(20)))
+struct DevicePushTests {
+    private static let nobody = DeviceToken(bytes: Array(1...80)) ?? { preconditionFailure("a token") }()
+
+    private static func push(_ priority: APNsPriority = .immediate) -> DevicePush {
+        let now = Int(Date().timeIntervalSince1970)
+        return DevicePush(
+            token: nobody,
+            body: BroadcastPayload(
+                event: .start, contentState: Array(#"{"a":1.50e3}"#.utf8),
+                alert: Array(#"{"title":"Kick-off","body":"Now"}"#.utf8),
+                start: .init(
+                    attributesType: Array(#""Match""#.utf8), attributes: Array(#"{"id":7}"#.utf8), input: .token)
+            ).body(timestamp: now),
+            priority: priority, expiration: now + 60, requestID: UUID(), collapseID: "start-7")
+    }
+
+    /// Priority 1 is only for channels, so it becomes 5.
+    @Test(arguments: [(APNsPriority.immediate, "10"), (.lowest, "5")])
+    func `a push has its own connection, its headers and its body unchanged`(priority: APNsPriority, sent: String)
+        async throws
+    {
+        try await ClientAndSimulator.with { pair in
+            try pair.simulator.setQuirk("unknown-device", to: "accepted")
+            _ = try await pair.makeChannel()
+            let push = Self.push(priority)
+            _ = try await pair.client.push(push, to: ClientAndSimulator.address).value()
+            let request = try #require(pair.simulator.journal().last).request
+            #expect(request.method == "POST")
+            #expect(request.path == "/3/device/" + Self.nobody.hex)
+            #expect(request[header: "apns-topic"] == "com.example.Stadium.push-type.liveactivity")
+            #expect(request[header: "apns-push-type"] == "liveactivity")
+            #expect(request[header: "apns-priority"] == sent)
+            #expect(request[header: "apns-expiration"] == String(push.expiration))
+            #expect(request[header: "apns-collapse-id"] == "start-7")
+            #expect(request[header: "apns-id"] == push.requestID.uuidString.lowercased())
+            #expect(request.body == push.body)
+            #expect(pair.connections.count == 2)
+        }
+    }
+
+    @Test func `answers about tokens are counted by app, and other answers are not`() async throws {
+        let metrics = ServerMetrics()
+        try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
+            func push() async -> APNsAnswer<Void> {
+                await pair.client.push(Self.push(), to: ClientAndSimulator.address)
+            }
+            #expect(await push().refusal?.reason == .badDeviceToken)
+            try pair.simulator.setQuirk("unknown-device", to: "accepted")
+            for _ in 0..<2 { _ = await push() }
+            try pair.refuse(.tooManyRequests)
+            _ = await push()
+            func count(_ result: String) -> Double {
+                metrics.series(
+                    "grandstand_token_answers_total",
+                    [("bundle_id", "com.example.Stadium"), ("environment", "development"), ("result", result)]
+                ).value
+            }
+            #expect(count("BadDeviceToken") == 1)
+            #expect(count("accepted") == 2)
+            #expect(count("TooManyRequests") == 0)
+        }
+    }
+}
+
+/// What the client learns of an app from APNs' answers.
+@Suite(.timeLimit(.minutes(20)))
+struct QuirkLearnerTests {
+    /// Collects what was learned.
+    private final class Learned: Sendable {
+        private let quirks = Mutex<[Contract.Quirk]>([])
+
+        func take() -> [Contract.Quirk] {
+            quirks.withLock { quirks in
+                defer { quirks = [] }
+                return quirks
+            }
+        }
+
+        func note(_ quirk: Contract.Quirk) { quirks.withLock { $0.append(quirk) } }
+    }
+
+    private static func address(_ bundleID: BundleID = LoopSample.bundleID, isOff: Bool = false) -> APNsAddress {
+        var address = LoopSample.address(bundleID)
+        address.isCapabilityOff = isOff
+        return address
+    }
+
+    private static func learner(_ learned: Learned, fails: Bool = false) -> QuirkLearner {
+        QuirkLearner(
+            remember: { quirk, _ in
+                if fails { throw CancellationError() }
+                learned.note(quirk)
+            }, now: { LoopSample.now }, logger: LoopSample.logger)
+    }
+
+    typealias Case = (
+        stored: Contract.QuirkValue, registered: APNsAnswer<Void>?, lowercased: APNsAnswer<Void>?,
+        learns: Contract.QuirkValue?
+    )
+
+    /// The stored spelling, and APNs' answer to each spelling; `nil`: the spelling is not tried.
+    private static let cases: [Case] = [
+        // Another answer than a mismatch is final.
+        (.registered, .ok, nil, nil), (.registered, .refusing(.cannotCreateChannelConfig), nil, nil),
+        (.registered, .unanswered("lost"), nil, nil), (.registered, .unsent("no key"), nil, nil),
+        (.registered, .refusing(.topicMismatch), .ok, .lowercased),
+        (.lowercased, .ok, .refusing(.topicMismatch), .registered),
+        // Both spellings are refused, so the cause is another one.
+        (.registered, .refusing(.topicMismatch), .refusing(.topicMismatch), nil),
+        (.lowercased, .refusing(.topicMismatch), .refusing(.topicMismatch), nil),
+        // APNs checks the topic first. So these two refusals show that it accepted the topic.
+        (.registered, .refusing(.topicMismatch), .refusing(.channelNotRegistered), .lowercased),
+        (.registered, .refusing(.topicMismatch), .refusing(.cannotCreateChannelConfig), .lowercased),
+        (.registered, .refusing(.topicMismatch), .unanswered("lost"), nil),
+        (.registered, .refusing(.topicMismatch), .refusing(.serviceUnavailable), nil),
+        (.registered, .refusing(.topicMismatch), .refusing(.invalidProviderToken), nil),
+        (.registered, .refusing(.topicMismatch), .refusing(.badRequestParams), nil),
+    ]
+
+    @Test func `after a TopicMismatch the other spelling is tried, and stored if APNs accepts it`() async {
+        for test in Self.cases {
+            for fails in [false, true] {
+                let learned = Learned()
+                var address = Self.address()
+                address.managementPath = test.stored
+                var tried: [Contract.QuirkValue] = []
+                let answer = await Self.learner(learned, fails: fails).spelling("a call", address) { address in
+                    tried.append(address.managementPath)
+                    return (address.managementPath == .registered ? test.registered : test.lowercased)
+                        ?? .unsent("not expected")
+                }
+                var answers = [(Contract.QuirkValue.registered, test.registered), (.lowercased, test.lowercased)]
+                if test.stored == .lowercased { answers.reverse() }
+                answers.removeAll { $0.1 == nil }
+                #expect(tried == answers.map(\.0), "\(test)")
+                #expect("\(answer)" == answers.last?.1.map { "\($0)" }, "\(test)")
+                #expect(learned.take().map(\.value) == (fails ? [] : [test.learns].compactMap(\.self)), "\(test)")
+            }
+        }
+        // A bundle ID without capitals has only one spelling.
+        let learned = Learned()
+        var calls = 0
+        _ = await Self.learner(learned).spelling("a call", Self.address(LoopSample.plainID)) { _ -> APNsAnswer<Void> in
+            calls += 1
+            return .refusing(.topicMismatch)
+        }
+        #expect(calls == 1 && learned.take().isEmpty)
+    }
+
+    @Test func `a refusal because the capability is off raises the alarm, and a success ends it, once`() async {
+        for (answer, isOff, learns) in [
+            (APNsAnswer<Void>.refusing(.broadcastFeatureNotEnabled), false, Contract.QuirkValue.off),
+            (.refusing(.broadcastFeatureNotEnabled), true, nil), (.ok, true, .on), (.ok, false, nil),
+            (.refusing(.badPriority), true, nil), (.unanswered("lost"), true, nil), (.unsent("no key"), false, nil),
+        ] {
+            for fails in [false, true] {
+                let learned = Learned()
+                let given = await Self.learner(learned, fails: fails).watching("a call", Self.address(isOff: isOff)) {
+                    _ in answer
+                }
+                #expect("\(given)" == "\(answer)")
+                #expect(learned.take().map(\.value) == (fails ? [] : [learns].compactMap(\.self)), "\(answer)")
+            }
+        }
+    }
+
+    @Test func `each call of the client learns the capability, and each management call the spelling`() async throws {
+        let learned = Learned()
+        try await ClientAndSimulator.with(
+            settings: { $0.remember = { quirk, _ in learned.note(quirk) } },
+            options: { $0.quirks.capitals = .refused }
+        ) { pair in
+            let address = ClientAndSimulator.address
+            let channelID = try await pair.makeChannel()
+            let calls: [(String, @Sendable () async -> Void)] = [
+                ("a broadcast", { _ = await pair.send(to: channelID) }),
+                ("a creation", { _ = await pair.client.createChannel(.noMessageStored, at: address) }),
+                ("the reading of a channel", { _ = await pair.client.readChannel(channelID, at: address) }),
+                ("the list of channels", { _ = await pair.client.listChannels(at: address) }),
+                ("a deletion", { _ = await pair.client.deleteChannel(channelID, at: address) }),
+            ]
+            #expect(
+                learned.take().map(\.evidence) == ["TopicMismatch as registered, accepted in lowercase"])
+            for (name, call) in calls {
+                try pair.refuse(.broadcastFeatureNotEnabled)
+                await call()
+                let off = try #require(learned.take().first)
+                #expect(off.quirk == .broadcastFeature && off.value == .off)
+                #expect(off.evidence.hasPrefix("APNs refused \(name) with BroadcastFeatureNotEnabled (request "))
+                await call()
+                #expect(learned.take().map(\.value) == (name == "a broadcast" ? [] : [.lowercased]), "\(name)")
+            }
+            let accepted = pair.simulator.journal().filter { $0.status == 200 }.map(\.request.path)
+            #expect(accepted.first == "/4/broadcasts/apps/com.example.Stadium")
+        }
     }
 }

@@ -116,22 +116,11 @@ struct SoakTests {
         while true {
             attempts += 1
             let answer = await client.send(message)
-            switch answer {
-            case .accepted: break
-            case .refused: ends.add("refused")
-            case .unanswered: ends.add("unanswered")
-            case .unsent, .withheld: ends.add("unsent")
-            }
+            if answer.isUnanswered { ends.add("unanswered") }
             switch Verdict(answer, attempts: attempts, expiresAt: expiresAt, now: Date(), jitter: 0) {
-            case .accepted:
-                ends.add("accepted")
-                return
-            case .rejected, .channelDoubted:
-                ends.add("rejected")
-                return
-            case .expired:
-                ends.add("expired")
-                return
+            case .accepted: return ends.add("accepted")
+            case .rejected, .channelDoubted: return ends.add("rejected")
+            case .expired: return ends.add("expired")
             case .retry, .throttled: continue
             }
         }

@@ -26,12 +26,12 @@ struct KeyRefusalTests {
             // Another replica gets a refusal later, and with another reason.
             try await stores.apps.note(
                 KeyRefusal(reason: .expiredProviderToken, since: now.addingTimeInterval(60)), of: production)
-            let both = KeyRefusal(reason: .expiredProviderToken, since: now)
             #expect(try await refusals() == ["production": .init(reason: "ExpiredProviderToken", since: now)])
             #expect(try await alarms() == [nil, .keyRefused])
             #expect(
                 try await stores.quotas().last?.keyRefused
-                    == Quota.KeyRefused(credentials: production.credentials, refusal: both))
+                    == Contract.KeyRefused(
+                        teamId: "TEAM123456", keyId: "KEY1234567", reason: "ExpiredProviderToken", since: now))
             try await stores.apps.note(nil, of: development)
             #expect(try await alarms() == [nil, .keyRefused])
 

@@ -20,7 +20,7 @@ struct ChannelCallsTests {
         try await withStores { stores in
             try await stores.apps.put(.sample(app, channelLimit: limit))
             let calls = ChannelCalls(
-                gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
+                gateway: gateway, channels: stores.channels, lease: 10,
                 now: { stores.now }, logger: LoopSample.logger)
             try await body(stores, calls)
         }
@@ -175,49 +175,37 @@ struct ChannelCallsTests {
         }
     }
 
-    @Test func `a channel that Apple deleted or does not know becomes deleted`() async throws {
-        for answer in [APNsAnswer<Void>.ok, .refusing(.channelNotRegistered), .refusing(.badChannelId)] {
-            let gateway = ScriptedGateway(deletions: [answer])
+    private static let noPath = APNsRefusal(status: 404, reason: .badPath)
+
+    /// For each answer to a deletion, and to the request for the list that follows a 404: how long the pause before the
+    /// repetition is and with which reason; `nil`: the channel is deleted.
+    static let deletions: [(APNsAnswer<Void>, list: APNsAnswer<ChannelListing>?, ClosedRange<Double>?, String?)] = [
+        (.ok, nil, nil, nil), (.refusing(.channelNotRegistered), nil, nil, nil),
+        (.refusing(.badChannelId), nil, nil, nil),
+        (.refused(noPath), .giving(ChannelListing(channelIDs: ["other=="])), nil, nil),
+        (.refused(noPath), .giving(ChannelListing(channelIDs: ["abc=="])), 128...256, "BadPath"),
+        // The list is answered with 404, too, because the path is wrong. So the first 404 does not show that the
+        // channel is gone.
+        (.refused(noPath), .refused(noPath), 128...256, "BadPath"),
+        (.refused(noPath), .unanswered("lost"), 128...256, "BadPath"),
+        // Only a 404 means that the channel does not exist.
+        (.refused(APNsRefusal(status: 400, reason: .badPath)), nil, 128...256, "BadPath"),
+        (.refusing(.serviceUnavailable), nil, 0.25...0.5, "ServiceUnavailable"),
+        (.refusing(.topicMismatch), nil, 128...256, "TopicMismatch"),
+        (.unanswered("lost"), nil, 0.25...0.5, "lost"), (.unsent("no key"), nil, 0.25...0.5, "no key"),
+    ]
+
+    @Test func `a channel that Apple deleted or does not have becomes deleted, and a failed deletion is repeated`()
+        async throws
+    {
+        for (answer, list, pause, reason) in Self.deletions {
+            let gateway = ScriptedGateway(deletions: [answer], lists: list.map { [$0] } ?? [])
             try await Self.with(gateway) { stores, calls in
                 let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
-                #expect(channel.state == .deleted, "\(answer)")
-                #expect(gateway.calls.deleted == ["abc=="] && gateway.calls.listed.isEmpty)
-            }
-        }
-    }
-
-    @Test func `after a 404 a channel counts as gone only if the list agrees`() async throws {
-        let lists: [(APNsAnswer<ChannelListing>, isGone: Bool)] = [
-            (.giving(ChannelListing(channelIDs: ["other=="])), true),
-            (.giving(ChannelListing(channelIDs: ["abc=="])), false),
-            // The list is answered with 404, too, because the path is wrong. So the first 404 does not show that the
-            // channel is gone.
-            (.refused(APNsRefusal(status: 404, reason: .badPath)), false),
-            (.unanswered("lost"), false),
-        ]
-        for (list, isGone) in lists {
-            let gateway = ScriptedGateway(
-                deletions: [.refused(APNsRefusal(status: 404, reason: .badPath))], lists: [list])
-            try await Self.with(gateway) { stores, calls in
-                let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
-                #expect(channel.state == (isGone ? .deleted : .deleting), "\(list)")
-            }
-        }
-    }
-
-    @Test func `a failed deletion is repeated`() async throws {
-        for (answer, reason, pause) in [
-            (APNsAnswer<Void>.refusing(.serviceUnavailable), "ServiceUnavailable", 0.25...0.5),
-            (.refusing(.topicMismatch), "TopicMismatch", 128.0...256.0),
-            // Only a 404 means that the channel does not exist.
-            (.refused(APNsRefusal(status: 400, reason: .badPath)), "BadPath", 128.0...256.0),
-            (.unanswered("lost"), "lost", 0.25...0.5), (.unsent("no key"), "no key", 0.25...0.5),
-        ] {
-            try await Self.with(ScriptedGateway(deletions: [answer])) { stores, calls in
-                let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
-                #expect(channel.state == .deleting && channel.reason == reason)
-                let next = try #require(channel.nextAttemptAt).timeIntervalSince(stores.now)
-                #expect(pause.lowerBound - 0.001...pause.upperBound + 0.001 ~= next, "\(reason): \(next)")
+                #expect(gateway.calls.deleted == ["abc=="] && gateway.calls.listed.count == (list == nil ? 0 : 1))
+                #expect(channel.state == (pause == nil ? .deleted : .deleting) && channel.reason == reason, "\(answer)")
+                let next = channel.nextAttemptAt?.timeIntervalSince(stores.now)
+                #expect(pause.map { $0.lowerBound - 0.001...$0.upperBound + 0.001 ~= next ?? 0 } ?? (next == nil))
             }
         }
     }

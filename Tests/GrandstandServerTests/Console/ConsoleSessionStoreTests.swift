@@ -44,14 +44,15 @@ struct ConsoleSessionStoreTests {
             try await test.pool.withConnection { connection in
                 try await connection.script(
                     """
-                    alter table lanes enable row level security;
+                    alter table audiences enable row level security;
                     revoke execute on function prune_audit_log, announce_lookup from public
                     """)
                 // This role may read all tables, and do nothing else.
                 try await connection.query("set role pg_read_all_data")
                 let missing = try await DatabaseReview(connection).missingGrants
                 #expect(missing.contains("delete on events") && missing.contains("usage on resource_versions"))
-                #expect(missing.suffix(2) == ["execute on prune_audit_log", "all rows of lanes (row-level security)"])
+                #expect(
+                    missing.suffix(2) == ["execute on prune_audit_log", "all rows of audiences (row-level security)"])
                 #expect(!missing.contains { $0.hasPrefix("select") || $0.hasSuffix("on schema_migrations") })
                 try await connection.script(
                     "reset role; revoke usage on schema public from public; set role pg_monitor")

@@ -29,12 +29,14 @@ struct PageRouteTests {
 
     @Test func `if the store cannot be reached the page says only that`() async throws {
         var world = ConsoleWorld()
-        world.activity = { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
-        let away = try await world.get("/console")
+        world.others = [
+            PageRoute("/away", nil) { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) },
+            PageRoute("/broken", nil) { _ in throw NotScripted() },
+        ]
+        let away = try await world.get("/console/away")
         #expect(away.status == 503)
         #expect(away.headers[.retryAfter] == "1")
-        world.activity = { _ in throw NotScripted() }
-        let failed = try await world.get("/console")
+        let failed = try await world.get("/console/broken")
         #expect(failed.status == 500)
         #expect(failed.text.contains("log has the cause"))
     }
@@ -110,11 +112,11 @@ struct PageAccessTests {
         for form in try world.pages() where form.form != nil {
             let path = Self.filled(form.path)
             // A key for apps may make few calls of pages.
-            world.limits = RateLimits(requests: nil, failures: nil)
+            world.limits = RateLimits()
             let refused = try await world.submit(path, [("currentKey", "lookup")], as: "lookup")
             #expect(refused.status == 403, "\(path)")
             let session = try await world.session(form.scope?.rawValue ?? "operate")
-            let token = ("token", FormToken.text(for: session, now: world.now()))
+            let token = ("token", FormToken.text(for: session))
             #expect(try await world.post(path, [], in: session).status == 403, "\(path)")
             #expect(try await world.post(path, [token], in: session, headers: site).status == 403, "\(path)")
         }

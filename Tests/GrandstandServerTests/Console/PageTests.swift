@@ -24,7 +24,7 @@ struct TemplateTests {
         // A template asks each piece for the name of every kind (`words`, `link`, …), also of kinds that its page does
         // not contain, and each field of a form for its choices. So each template may use the names of the pieces and
         // choices of all pages.
-        var pieces = Piece.kinds
+        var pieces = Set(Piece.Kind.allCases.map(\.rawValue))
         for page in try await samples.pages() {
             Self.collect(page, into: &pieces, only: Piece.self)
             Self.collect(page, into: &pieces, only: Choice.self)
@@ -140,7 +140,7 @@ struct ConsolePageTests {
             app.credentials["production"] = state
             let facts = Resource.apps.detail?.facts.facts(
                 try JSONValue(decoding: JSONWriter.text(app)), samples.visit())
-            let production = try #require(facts?.first { $0.name == "Credentials in production" })
+            let production = try #require(facts?.first { $0.label == "Credentials in production" })
             #expect(production.pieces.map(\.text).joined(separator: " ").contains(text))
         }
     }
@@ -197,10 +197,10 @@ struct MatchTests {
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
         // The two environments of an app show followers the same content, so they share one card.
         #expect(cards.count == 1)
-        #expect(cards[0].scoreCompact == "1 – 0" && cards[0].scoreJSON == nil)
+        #expect(cards[0].score?.compact == "1 – 0" && cards[0].scoreJSON == nil)
         #expect(cards[0].scoreNote == "Something newer is on its way.")
         let plain = ScoreCard.cards(samples.event(), [accepted], [:])
-        #expect(plain[0].scoreCompact == nil)
+        #expect(plain[0].score == nil)
         #expect(plain[0].scoreJSON == "{\n  \"home\": 1,\n  \"away\": 0,\n  \"t\": \"Derby\"\n}")
         #expect(plain[0].scoreNote == nil)
         #expect(
@@ -252,7 +252,7 @@ struct AdviceTests {
     @Test func `a quota's problems are listed, the gravest first`() throws {
         let samples = try Samples()
         let all = samples.overview([samples.quota()]).attentions
-        #expect(all.map(\.level) == ["critical", "critical", "critical", "warning", "warning", "warning"])
+        #expect(all.map(\.level) == ["critical", "critical", "warning", "warning", "warning"])
         #expect(
             all[0].remedies.map(\.line) == ["grandstand reconcile com.example.Stadium production --apply --recreate"])
     }
@@ -261,9 +261,8 @@ struct AdviceTests {
         let samples = try Samples()
         var fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
         #expect(Attention.list(fine).isEmpty)
-        fine.keyRefused = Quota.KeyRefused(
-            credentials: Sample.credentials,
-            refusal: KeyRefusal(reason: .invalidProviderToken, since: Samples.now))
+        fine.keyRefused = Contract.KeyRefused(
+            teamId: "TEAM123456", keyId: "KEY1234567", reason: "InvalidProviderToken", since: Samples.now)
         #expect(Attention.list(fine).map(\.level) == ["critical"])
         (fine.keyRefused, fine.isNothingAccepted, fine.unacceptedSince) = (nil, true, Samples.now)
         #expect(Attention.list(fine)[0].text.contains("In place of rejected and expired ones send the newest state."))

@@ -60,11 +60,12 @@ struct PagingTests {
         List(testDescription: "keys, the newest first") { stores in
             for n in 0..<5 {
                 let draft = Contract.KeyDraft(name: "\(n)", scopes: [.lookup])
-                _ = try await stores.keys.create(draft, by: .commandLine, now: stores.now + Double(n))
+                _ = try await stores.keys.create(draft, by: .commandLine)
+                stores.clock.advance(by: 1)
             }
             return ["4", "3", "2", "1", "0"]
         } page: {
-            try await $0.keys.keys(within: .all, $1, now: $0.now).named { $0.name }
+            try await $0.keys.keys(within: .all, $1).named { $0.name }
         },
         List(
             testDescription: "an event's broadcasts, the newest first, those of a batch in its order",
@@ -90,7 +91,7 @@ struct PagingTests {
             }
             return [ids[1], ids[2], ids[0]]
         } page: {
-            try await $0.outbox.scheduled(of: .sample(), within: .all, $1).named { $0.id }
+            try await $0.outbox.broadcasts(of: .sample(), within: .all, $1, isScheduled: true).named { $0.id }
         },
         List(testDescription: "topics by their followers") { stores in
             let world = StartWorld(stores)

@@ -40,7 +40,6 @@ struct PastTests {
     func `aligning, counting, forecasting and claiming do not read past events`(analyzed: Bool) async throws {
         try await Self.with(analyzed: analyzed) { stores, pool, plans in
             let channels = ChannelStore(Database(pool))
-            let reconciliations = ReconciliationStore(Database(pool))
             // PostgreSQL decides on the final plan of a prepared statement after five executions.
             for _ in 1...7 {
                 #expect(try await channels.align(now: stores.now, tenure: StoreWorld.tenure) == 0)
@@ -49,8 +48,8 @@ struct PastTests {
                 #expect(quotas.map(\.forecast.peak).max() == Self.live + 1)
                 _ = try await channels.claimDue(now: stores.now, leasedUntil: stores.now, limit: 32)
                 _ = try await channels.nextDue(now: stores.now)
-                _ = try await reconciliations.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
-                _ = try await reconciliations.nextDue(interval: 0, now: stores.now)
+                _ = try await channels.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
+                _ = try await channels.nextDue(interval: 0, now: stores.now)
                 let gauges = GaugeWatch(
                     Database(pool), channels: channels, tenure: StoreWorld.tenure, now: { stores.now })
                 let backlog = try await gauges.backlog(now: stores.now)

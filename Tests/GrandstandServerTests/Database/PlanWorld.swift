@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import GrandstandTestKit
 internal import Logging
 internal import Postgres
 internal import Synchronization
@@ -39,13 +40,12 @@ enum PlanWorld {
                     select md5('channel-' || n)::uuid, 'com.example.Goal', 'production', 'mostRecentMessageStored',
                         case when is_live then 'active' else 'deleted' end::channel_state, 'apple-' || n, key, now, now
                     from n;
-                insert into lanes (id, bundle_id, environment, storage_policy, channel, newest_broadcast, fenced_at)
+                insert into audiences (lane, event_key, bundle_id, environment, storage_policy, channel, newest_broadcast,
+                        fenced_at)
                     overriding system value
-                    select n + 1000, 'com.example.Goal', 'production', 'mostRecentMessageStored',
+                    select n + 1000, key, 'com.example.Goal', 'production', 'mostRecentMessageStored',
                         case when is_live then md5('channel-' || n)::uuid end, md5('broadcast-' || n)::uuid,
                         case when not is_live then now end from n;
-                insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-                    select key, 'com.example.Goal', 'production', 'mostRecentMessageStored', 0, n + 1000 from n;
                 insert into broadcasts (id, event_key, event, content_state, accepted_at)
                     select md5('broadcast-' || n)::uuid, key, 'update', '{}', now - interval '1 day' from n;
                 insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
@@ -83,13 +83,7 @@ enum PlanWorld {
         configuration.maximumConnections = connections
         configuration.connectionString = explaining(configuration.connectionString, analyzing: analyzing)
         let pool = PostgresPool(configuration: configuration, logger: plans.logger)
-        do {
-            try await body(pool)
-            await pool.close()
-        } catch {
-            await pool.close()
-            throw error
-        }
+        try await ending(with: { await pool.close() }) { try await body(pool) }
     }
 }
 

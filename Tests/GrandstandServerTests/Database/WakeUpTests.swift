@@ -22,14 +22,8 @@ struct WakeUpTests {
             let listener = Task { await signals.run() }
             await outbox.next()
             await channels.next()
-            do {
-                try await body(stores, &outbox, &channels)
-            } catch {
-                listener.cancel()
-                throw error
-            }
-            listener.cancel()
-            await listener.value
+            defer { listener.cancel() }
+            try await body(stores, &outbox, &channels)
         }
     }
 

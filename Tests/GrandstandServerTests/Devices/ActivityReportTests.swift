@@ -29,6 +29,12 @@ struct ActivityReportTests {
             #expect(try await !phones.report(of: id, .stale))
             #expect(try await phones.known(id).activities.map(\.updateToken) == ["…cc"])
             #expect(try await inCrowd(phones) == 1)
+            // A refused token is used again only when it is reported again.
+            try await phones.stores.pool.query("update activities set suspect_since = now(), reason = 'BadDeviceToken'")
+            try await phones.report(of: id)
+            #expect(try await inCrowd(phones) == 0)
+            try await phones.report(of: id, token: "cc")
+            #expect(try await inCrowd(phones) == 1)
             #expect(try await !phones.report(of: id, channelID: "apple-1"))
             #expect(try await inCrowd(phones) == 0)
             try await phones.store.forget(activity: "activity-1", of: id, secret: Phones.secret)
@@ -36,71 +42,38 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `a refused token is used again only when it is reported again`() async throws {
-        try await withPhones { phones in
-            try await phones.stores.put(.sample())
-            let id = try Phones.id()
-            try await phones.put(Phones.state(), of: id)
-            try await phones.report(of: id, token: "cc")
-            try await phones.stores.pool.query("update activities set suspect_since = now(), reason = 'BadDeviceToken'")
-            try await phones.report(of: id)
-            #expect(try await inCrowd(phones) == 0)
-            try await phones.report(of: id, token: "dd")
-            #expect(try await inCrowd(phones) == 1)
-        }
-    }
-
-    @Test func `a start is confirmed only by its own activity, whatever its answer was`() async throws {
-        try await withPhones { phones in
-            for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
-            let (id, other) = (try Phones.id(), try Phones.id())
-            try await phones.put(Phones.state(token: "a1"), of: id)
-            try await phones.put(Phones.state(token: "a2"), of: other)
-            let row = try await phones.row(id)
-            let unknown = try await phones.open()
-            let underWay = try await phones.open("match-2")
-            try await phones.start(unknown, row, "unknown")
-            try await phones.start(unknown, phones.row(other))
-            try await phones.start(underWay, row, "sending")
-            let never = try await phones.open("match-3")
-            for key in ["match-1", "match-2", "match-3"] { try await phones.report("of-\(key)", of: id, key: key) }
-            let confirmed = try await phones.stores.pool.query(
-                "select run, installation from starts where confirmed_at is not null order by run")
-            #expect(try confirmed.map { try $0.decode(Int.self, "run") } == [unknown, underWay].sorted())
-            #expect(try confirmed.allSatisfy { try $0.decode(Int.self, "installation") == row })
-            #expect(try await phones.settled(never) == 0)
-        }
-    }
-
-    @Test func `an earlier activity, one of another type, or any activity after a refusal confirms no start`()
+    @Test func `a start is confirmed by a newer activity of its installation and type, unless APNs refused it`()
         async throws
     {
         try await withPhones { phones in
-            let keys = ["match-1", "match-2", "match-3", "match-4"]
-            for key in keys { try await phones.stores.put(.sample(key)) }
-            let id = try Phones.id()
-            try await phones.put(Phones.state(), of: id)
-            let row = try await phones.row(id)
-            for key in keys.prefix(2) { try await phones.report("of-\(key)", of: id, key: key) }
-            phones.stores.clock.advance(by: 10)
-            let sent = try await phones.open("match-1")
-            try await phones.start(sent, row)
-            let underWay = try await phones.open("match-2")
-            try await phones.start(underWay, row, "sending")
-            try await phones.start(try await phones.open("match-3"), row, "rejected", reason: "BadTopic")
-            let ofAnotherType = try await phones.open("match-4")
-            try await phones.stores.pool.query(
-                "update start_runs set attributes_type = 'Other' where id = \(ofAnotherType)")
-            try await phones.start(ofAnotherType, row)
-            phones.stores.clock.advance(by: 10)
-            for key in keys { try await phones.report("of-\(key)", of: id, key: key) }
-            func confirmed() async throws -> Int {
-                try await phones.stores.rows("starts where confirmed_at is not null")
+            let (id, other) = (try Phones.id(), try Phones.id())
+            try await phones.put(Phones.state(token: "a1"), of: id)
+            try await phones.put(Phones.state(token: "a2"), of: other)
+            let cases = [
+                ("unknown", false, Phones.type, true), ("sending", false, Phones.type, true),
+                ("accepted", true, Phones.type, false), ("sending", true, Phones.type, false),
+                ("rejected", false, Phones.type, false), ("accepted", false, "Other", false),
+            ]
+            for (number, (state, isEarlier, type, isConfirmed)) in cases.enumerated() {
+                let key = "match-\(number)"
+                try await phones.stores.put(.sample(key))
+                if isEarlier { try await phones.report("of-\(key)", of: id, key: key) }
+                phones.stores.clock.advance(by: 10)
+                let run = try await phones.open(key)
+                try await phones.stores.pool.query(
+                    "update start_runs set attributes_type = \(type) where id = \(run)")
+                let reason = state == "rejected" ? "BadTopic" : nil
+                try await phones.start(run, phones.row(id), state, reason: reason)
+                try await phones.start(run, phones.row(other))
+                phones.stores.clock.advance(by: 10)
+                func confirmed() async throws -> Int {
+                    try await phones.stores.rows("starts where run = \(run) and confirmed_at is not null")
+                }
+                try await phones.report("of-\(key)", of: id, key: key)
+                #expect(try await confirmed() == (isConfirmed ? 1 : 0), "\(cases[number])")
+                try await phones.report("new-\(key)", of: id, key: key)
+                #expect(try await confirmed() == (isConfirmed || isEarlier ? 1 : 0), "\(cases[number])")
             }
-            #expect(try await confirmed() == 0)
-            #expect(try await phones.settled(underWay) == 0)
-            try await phones.report("new", of: id)
-            #expect(try await confirmed() == 1)
         }
     }
 
@@ -191,7 +164,9 @@ struct ActivityReportTests {
                 try await phones.put(Phones.state(token: nil), of: id)
                 try await phones.report(name, of: id)
             }
-            let transaction = ActivityReportTransaction(database: Database(phones.stores.pool))
+            let database = Database(phones.stores.pool)
+            let transactions = InstallationTransactions(
+                database: database, wakeUps: WakeUps(database), mostNew: nil)
             let reports = zip(ids, ["one", "two"]).map { id, name in
                 ActivityReport(
                     id: id, secret: SecretHash(of: Phones.secret),
@@ -203,7 +178,7 @@ struct ActivityReportTests {
                 // At the deadlock PostgreSQL must cancel the report and not this transaction.
                 try await connection.query("set local deadlock_timeout = '60s'")
                 try await connection.query("select from activities where activity = 'two' for no key update")
-                let reporting = Task { try await transaction.report(reports) }
+                let reporting = Task { try await transactions.report(reports) }
                 try await phones.stores.untilSomebodyWaits()
                 try await connection.query("select from activities where activity = 'one' for no key update")
                 return reporting
@@ -213,57 +188,17 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `a settlement locks activities in the order of their numbers`() async throws {
-        try await withPhones { phones in
-            try await phones.stores.put(.sample())
-            let id = try Phones.id()
-            try await phones.put(Phones.state(), of: id)
-            for (name, token) in [("one", "cc"), ("two", "dd")] { try await phones.report(name, of: id, token: token) }
-            let rows = try await phones.stores.pool.query("select id from activities order by id").map {
-                try $0.decode(Int.self, "id")
-            }
-            let tokens = ["cc", "dd"].compactMap { DeviceToken(hex: $0) }
-            let (now, later) = (phones.stores.now, phones.stores.now + 5)
-            let care = TokenCare(
-                [
-                    TokenCare.Answer(
-                        owner: rows[1], token: tokens[1], sentAt: later,
-                        verdict: .gone(reason: "Unregistered", since: nil)),
-                    TokenCare.Answer(
-                        owner: rows[0], token: tokens[0], sentAt: later, verdict: .suspect(reason: "BadDeviceToken")),
-                ])
-            let database = Database(phones.stores.pool)
-            let settling = try await phones.stores.pool.transaction { connection in
-                try await connection.query("select from activities where id = \(rows[0]) for no key update")
-                let settling = Task {
-                    try await database.transaction { connection in
-                        _ = try await connection.pipeline(care.pruning(.activities, now: now))
-                    }
-                }
-                try await phones.stores.untilSomebodyWaits()
-                // With `nowait` the statement fails at once if the settlement holds the lock. Waiting for the lock
-                // would be the deadlock.
-                try await connection.query(
-                    "select from activities where id = \(rows[1]) for no key update nowait")
-                return settling
-            }
-            try await settling.value
-            #expect(try await phones.stores.rows("activities where in_crowd") == 0)
-        }
-    }
-
     @Test func `an earlier owner of a token keeps what it registered meanwhile`() async throws {
         try await withPhones { phones in
             let (holder, taker) = (try Phones.id(), try Phones.id())
             try await phones.put(Phones.state(token: "aa"), of: holder)
             let database = Database(phones.stores.pool)
-            let registration = try phones.registration(Phones.state(token: "aa"), of: taker)
-            let rows = try await database.pipeline([
-                Registration.load([registration], numberingNew: true), Registration.holders([registration]),
-            ])
+            try await phones.put(Phones.state(token: nil), of: taker)
+            var registration = try await phones.registration(Phones.state(token: "aa"), of: taker)
+            let holders = try await database.query(Registration.holders([registration], of: [registration.row.app]))
             var account = DeviceAccount()
-            let change = try registration.change(Registration.found(rows[0])[0], &account, mostNew: nil)
-            let writes = try RegistrationWrites([0: try #require(change)], holders: rows[1], at: phones.stores.now)
+            #expect(try registration.decide(&account, mostNew: nil))
+            let writes = try RegistrationWrites([registration], holders: holders, at: phones.stores.now)
             // The taker's registration has read the holder's row without a lock, so the holder can register meanwhile.
             try await phones.put(Phones.state(token: "bb"), of: holder)
             try await database.transaction { connection in _ = try await connection.pipeline(writes.statements) }
@@ -276,21 +211,6 @@ struct ActivityReportTests {
 /// Late followers of an open start, and installations that take over a token that a start went to.
 @Suite(.timeLimit(.minutes(20)))
 struct LateFollowerTests {
-    @Test func `a late follower is queued for each open start in the same commit`() async throws {
-        try await withPhones { phones in
-            for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
-            let run = try await phones.open()
-            let both = try await phones.open("match-2", topics: ["team:b", "team:a"])
-            let other = try await phones.open("match-3", topics: ["team:c"])
-            let id = try Phones.id()
-            try await phones.put(Phones.state(), of: id)
-            let row = try await phones.row(id)
-            #expect(try await phones.pending(run) == [row])
-            #expect(try await phones.pending(both) == [row])
-            #expect(try await phones.pending(other) == [])
-        }
-    }
-
     @Test func `an installation that got a start, or began to follow after its end, is not queued`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
@@ -299,6 +219,8 @@ struct LateFollowerTests {
                 try await phones.put(Phones.state(token: token), of: id)
             }
             let run = try await phones.open()
+            try await phones.stores.put(.sample("match-2"))
+            let other = try await phones.open("match-2", topics: ["team:c"])
             try await phones.start(run, phones.row(had))
             try await phones.start(run, phones.row(refused), "rejected", reason: "Unregistered")
             var language = Phones.state(token: "a3")
@@ -309,6 +231,7 @@ struct LateFollowerTests {
                 try await phones.put(state, of: id)
             }
             #expect(try await phones.pending(run) == [phones.row(refused)])
+            #expect(try await phones.pending(other) == [])
             try await phones.stores.pool.query("update start_runs set closed_at = now()")
             try await phones.put(Phones.state(token: "a7"), of: Phones.id())
             #expect(try await phones.pending(run).count == 1)

@@ -130,25 +130,6 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `an installation without frequent pushes stays in its crowd`() async throws {
-        try await withPhones { phones in
-            try await phones.stores.put(.sample())
-            let id = try Phones.id()
-            try await phones.put(Phones.state(1), of: id)
-            try await phones.report(of: id, token: "cc")
-            try await phones.stores.pool.query("update activities set due_at = null")
-            var state = Phones.state(2)
-            state.frequentPushesEnabled = false
-            try await phones.put(state, of: id)
-            #expect(try await phones.stores.rows("activities where frequent") == 0)
-            #expect(try await phones.stores.rows("activities where due_at is not null") == 0)
-            // A report of the activity copies the installation's choice about frequent pushes again.
-            try await phones.stores.pool.query("update activities set frequent = true")
-            try await phones.report(of: id, token: "dd")
-            #expect(try await phones.stores.rows("activities where frequent") == 0)
-        }
-    }
-
     @Test func `a token belongs to the activity that reported it last`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())

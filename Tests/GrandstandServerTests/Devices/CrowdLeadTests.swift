@@ -101,27 +101,6 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `an audience with tokens keeps its content for lookups, also after the history is deleted`() async throws
-    {
-        try await withCrowds { world in
-            var tokens = try Audience.sample()
-            tokens.delivery = .tokens
-            try await world.stores.put(.sample(audiences: [tokens, try .sample("com.example.Other")]))
-            try await world.stores.accept(.update(#"{"n":1}"#, audiences: [tokens.id]))
-            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
-            // There is no recipient.
-            #expect(try await world.claim().isEmpty)
-            // The newest content is kept when the history is deleted.
-            let history = PostgresHistory(Database(world.stores.pool))
-            world.stores.clock.advance(by: 86_400)
-            try await world.stores.accept(.update(#"{"n":2}"#, audiences: [try .sample("com.example.Other")]))
-            _ = try await history.prune("broadcasts", before: world.now, limit: 100)
-            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
-            try await world.stores.accept(.end(audiences: [tokens.id]))
-            #expect(try await world.stores.lookup()?.state == .ended)
-        }
-    }
-
     @Test func `a broadcast that a late member got cannot be withdrawn, even if it waits elsewhere`() async throws {
         try await withCrowds { world in
             try await world.stores.put(.sample())
@@ -174,23 +153,6 @@ struct CrowdLeadTests {
             try await join("aa03", world, gets: #"{"n":1}"#)
             try await send(#"{"n":3}"#, world)
             try await join("aa04", world, gets: #"{"n":3}"#)
-        }
-    }
-
-    @Test func `after a change from tokens to a channel the content and order continue`() async throws {
-        try await withCrowds { world in
-            try await world.stores.put(.sample(audiences: [Self.tokens(), .sample(variant: "de")]))
-            try await world.stores.provision()
-            try await world.show("aa01")
-            try await world.stores.accept(.update(#"{"n":1}"#, audiences: [Self.tokens().id]))
-            try await world.sendAll()
-            // The audience is removed. Now the audience of a variant leads the app's crowd.
-            try await world.stores.put(.sample(audiences: audiences("de")))
-            try await join("aa02", world, gets: #"{"n":1}"#)
-            // The audience returns and has its crowd's content.
-            try await world.stores.put(.sample(audiences: [Self.tokens(), .sample(variant: "de")]))
-            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
-            try await join("aa03", world, gets: #"{"n":1}"#)
         }
     }
 

@@ -92,7 +92,7 @@ struct CrowdPropertyTests {
                     case .unknown where random.next(below: 2) == 0: arrive(shard, member)
                     default: break
                     }
-                    verdicts[member.activity] = .some(verdict)
+                    verdicts[member.row] = .some(verdict)
                 }
                 sent.append(Sent(shard: shard, replica: replica, verdicts: verdicts))
             }
@@ -116,7 +116,7 @@ struct CrowdPropertyTests {
         }
 
         private func settle(_ sent: Sent) async throws {
-            try await world.settle(sent.shard, by: sent.replica) { sent.verdicts[$0.activity] ?? nil }
+            try await world.settle(sent.shard, by: sent.replica) { sent.verdicts[$0.row] ?? nil }
         }
 
         /// Lets everything come to its end: all leases end, and every push that is left is accepted.

@@ -11,19 +11,16 @@ struct RegistrationRuleTests {
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
     private static let secret = SecretHash(of: Phones.secret)
 
-    private static func registration(_ state: Contract.InstallationDraft, after seconds: Double) throws -> Registration
-    {
-        try Registration(state, of: Phones.id(), secret: secret, now: start.addingTimeInterval(seconds))
-    }
-
-    /// The change of an installation that was seen at `start`.
+    /// The change of an installation that was seen at `start`; `nil`: there is none.
     private static func change(
         from old: Contract.InstallationDraft, to new: Contract.InstallationDraft, after seconds: Double = 60
-    ) throws -> Registration.Change? {
+    ) throws -> Registration? {
         var account = DeviceAccount()
-        let known = Registration.Known(secret: secret, draft: old, seenAt: start, pacedUntil: nil)
         defer { #expect(account == DeviceAccount()) }
-        return try registration(new, after: seconds).change(.init(app: 1, row: 1, known: known), &account, mostNew: 0)
+        var registration = Registration(
+            id: try Phones.id(), secret: secret, draft: new.normalized, now: start.addingTimeInterval(seconds),
+            row: .init(state: old, secret: secret, seenAt: start))
+        return try registration.decide(&account, mostNew: 0) ? registration : nil
     }
 
     @Test(arguments: [(86_399.0, 4, false), (86_400, 4, true), (60, 5, true), (60, nil, false)])

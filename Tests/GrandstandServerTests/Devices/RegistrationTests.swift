@@ -11,21 +11,6 @@ internal import Testing
 /// Registrations on PostgreSQL.
 @Suite(.timeLimit(.minutes(20)))
 struct RegistrationTests {
-    @Test func `a registration is read completely, and what it leaves out is removed`() async throws {
-        try await withPhones { phones in
-            let id = try Phones.id()
-            let state = Phones.state(3, topics: ["team:a", "league:b"])
-            #expect(try await phones.put(state, of: id))
-            #expect(try await phones.state(of: id) == state)
-            let less = Contract.InstallationDraft(
-                sequence: 4, systemVersion: "17.1", liveActivitiesEnabled: false, frequentPushesEnabled: false,
-                startTokens: [], topics: [])
-            #expect(try await !phones.put(less, of: id))
-            #expect(try await phones.state(of: id) == less)
-            #expect(try await phones.stores.rows("start_tokens") == 0)
-        }
-    }
-
     @Test func `an unknown app, another installation or a wrong secret is refused and changes nothing`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
@@ -162,26 +147,6 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `installations not seen for long are removed in steps, the oldest first`() async throws {
-        try await withDatabase { test in
-            let phones = try await Phones(test)
-            try await phones.stores.put(.sample())
-            let ids = try (0..<3).map { _ in try Phones.id() }
-            for (number, id) in ids.enumerated() {
-                try await phones.put(Phones.state(token: "a\(number)"), of: id)
-                try await phones.report(of: id)
-                phones.stores.clock.advance(by: 10)
-            }
-            let cutoff = phones.stores.now - 15
-            let history = PostgresHistory(test.database)
-            #expect(try await history.prune("activities", before: cutoff, limit: 10) == 2)
-            #expect(try await history.prune("installations", before: cutoff, limit: 1) == 1)
-            try await refuses(.installationNotFound) { try await phones.known(ids[0]) }
-            #expect(try await history.prune("installations", before: cutoff, limit: 10) == 1)
-            #expect(try await history.prune("installations", before: cutoff, limit: 10) == 0)
-            #expect(try await phones.known(ids[2]).activities.count == 1)
-        }
-    }
 }
 
 /// What a stranger with an app's device key can add, or find out.
@@ -211,13 +176,20 @@ struct DeviceBoundTests {
                 for id in ids { try await phones.put(Phones.state(token: nil), of: id) }
                 #expect(try await account(phones) == DeviceAccount(installations: 3, created: 3))
             }
+            try await phones.stores.put(.sample())
+            for id in ids { try await phones.report(of: id) }
             let history = PostgresHistory(Database(phones.stores.pool))
+            #expect(try await history.prune("activities", before: phones.stores.now + 1, limit: 2) == 2)
             #expect(try await history.prune("hours of device accounts", before: .distantFuture, limit: 500) > 0)
             #expect(try await phones.stores.rows("device_accounts") == 1)
             #expect(try await account(phones).installations == 3)
             try await phones.store.forget(ids[2], secret: Phones.secret)
+            phones.stores.clock.advance(by: 86_400)
+            try await phones.put(Phones.state(token: nil), of: ids[0])
             let later = phones.stores.now + 1
+            // The one that was seen earlier is removed first.
             #expect(try await history.prune("installations", before: later, limit: 1) == 1)
+            try await refuses(.installationNotFound) { try await phones.known(ids[1]) }
             #expect(try await history.prune("installations", before: later, limit: 5) == 1)
             #expect(try await account(phones).installations == 0)
         }

@@ -42,9 +42,8 @@ struct EventRouteTests {
             let specification = try #require(try await world.rows.event("derby")?.specification)
             #expect(specification.name == "Derby" && specification.kind == nil)
             #expect(specification.opensAt == RFC3339.date("2026-11-22T14:29:00Z"))
-            #expect(specification.topics.map(\.rawValue) == ["c"])
-            #expect(
-                String(decoding: specification.metadata ?? [], as: UTF8.self) == #"{"venue":{ "id" : 1.0 },"leg":2}"#)
+            #expect(specification.topics == ["c"])
+            #expect(specification.metadata?.description == #"{"venue":{ "id" : 1.0 },"leg":2}"#)
             #expect(specification.defaults == Contract.EventDefaults(staleAfter: 300))
             #expect(specification.audiences.count == 1)
             // `channelsOpenAt`, the other way to set when channels open, replaces `channelsOpenBefore`.
@@ -145,10 +144,19 @@ struct DeclarationTests {
         for (place, example) in examples.enumerated() {
             let path = "/v1/events/example-\(place)"
             let body = try JSONSerialization.data(withJSONObject: Self.tree(example))
-            let written = try await world("PUT", path, String(decoding: body, as: UTF8.self))
+            let text = String(decoding: body, as: UTF8.self)
+            let written = try await world("PUT", path, text)
             #expect(written.status == 201, "\(written.text)")
+            // Times are answered to the millisecond.
+            let declared = try JSONValue(parsing: Array(text.replacing(":00Z\"", with: ":00.000Z\"").utf8))
             for answer in [written, try await world("GET", path)] {
-                #expect(Self.missing(example, in: try YAML(json: Data(answer.text.utf8)), "") == [], "\(answer.text)")
+                let shown = try JSONValue(parsing: Array(answer.text.utf8))
+                for (name, value) in declared.members {
+                    let parts = value.elements ?? [value]
+                    let answers: [JSONValue?] = shown[name]?.elements ?? [shown[name]]
+                    let isSaid = zip(parts, answers).allSatisfy { $1?.includes($0) == true }
+                    #expect(isSaid && parts.count == answers.count, "\(name): \(answer.text)")
+                }
             }
         }
     }
@@ -164,20 +172,6 @@ struct DeclarationTests {
                 let values = examples.compactMap { $0[name] }
                 return values.isEmpty ? ["\(place)/\(name)"] : unsaid(member, by: values, "\(place)/\(name)")
             }
-        }
-    }
-
-    /// The paths at which an answer does not say what was declared.
-    private static func missing(_ declared: YAML, in answer: YAML?, _ place: String) -> [String] {
-        switch (declared, answer) {
-        case (.map(let members), .map):
-            members.flatMap { missing($0.value, in: answer?[$0.name], "\(place)/\($0.name)") }
-        case (.list(let elements), .list(let answers)) where elements.count == answers.count:
-            zip(elements, answers).enumerated().flatMap { missing($1.0, in: $1.1, "\(place)/\($0)") }
-        case (.text(let text), .text(let answer)) where text.hasSuffix("Z"):
-            // Times are answered to the millisecond.
-            [text, text.dropLast() + ".000Z"].contains(answer) ? [] : [place]
-        default: declared == answer ? [] : [place]
         }
     }
 

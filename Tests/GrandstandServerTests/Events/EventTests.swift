@@ -13,13 +13,13 @@ struct EventTests {
         async throws
     {
         try await withStores { stores in
-            let metadata = #"{ "b": 1.50e3, "a": "\u26bd" }"#
             var specification = try EventSpecification.sample(
                 kind: "match", startsAt: stores.now + 60, endsAt: stores.now + 120,
                 channelsOpenAt: stores.now + 30,
                 audiences: [
                     .sample("com.example.B", .production, .noMessageStored), .sample("com.example.A", .development),
-                ], metadata: metadata)
+                ])
+            specification.metadata = RawJSON(unchecked: #"{ "b": 1.50e3, "a": "\u26bd" }"#.utf8)
             for app in ["com.example.A", "com.example.B"] { _ = try await stores.apps.put(.sample(app)) }
             let first = try await stores.events.put(specification, now: stores.now)
             #expect(first.created)
@@ -161,7 +161,7 @@ struct EventListTests {
         try await withStores { stores in
             func put(_ key: String, _ metadata: String?) async throws {
                 var event = try EventSpecification.sample(key)
-                event.metadata = metadata.map { Array($0.utf8) }
+                event.metadata = metadata.map { RawJSON(unchecked: $0.utf8) }
                 try await stores.put(event)
             }
             try await put("a", #"{"season": {"name": "bl1", "uid": "1"}}"#)

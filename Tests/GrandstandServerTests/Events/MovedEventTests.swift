@@ -65,9 +65,14 @@ struct MovedEventTests {
             let event = try #require(try await stores.event())
             #expect(event.state == .scheduled && event.channels.map(\.state) == [.waiting])
             let startsAt = stores.now + 7_200
-            try await stores.put(.sample(startsAt: startsAt, channelsOpenBefore: 3_600))
+            let moved = try await stores.put(.sample(startsAt: startsAt, channelsOpenBefore: 3_600))
+            #expect(moved.channelsOpenBefore == 3_600 && moved.channelsOpenAt == nil)
+            #expect(moved.channels.map(\.nextAttemptAt) == [startsAt - 3_600])
             #expect(try await stores.read(accepted)?.sendAt == startsAt - 600)
-            stores.clock.advance(by: 3_600)
+            stores.clock.advance(by: 3_599)
+            try await stores.provision()
+            #expect(try await stores.event()?.channels.map(\.state) == [.waiting])
+            stores.clock.advance(by: 1)
             try await stores.provision()
             #expect(try await stores.channel().state == .active)
         }
@@ -144,26 +149,6 @@ struct MovedEventTests {
 /// What events of a season declare: when their channels open, and which defaults their messages get.
 @Suite(.timeLimit(.minutes(20)))
 struct SeasonTests {
-    @Test func `when a fixture moves the opening of its channel moves, too`() async throws {
-        try await withStores { stores in
-            func at(_ hours: Double) -> Date { stores.now + hours * 3_600 }
-            let kickOff = at(30)
-            let event = try await stores.put(.sample(startsAt: kickOff, channelsOpenBefore: 86_400))
-            #expect(event.channelsOpenBefore == 86_400 && event.channelsOpenAt == nil)
-            #expect(event.channels.map(\.state) == [.waiting])
-            #expect(event.channels.map(\.nextAttemptAt) == [at(6)])
-            #expect(try await stores.nextDueChannel() == at(6))
-            let moved = try await stores.put(.sample(startsAt: at(40), channelsOpenBefore: 86_400))
-            #expect(moved.channels.map(\.nextAttemptAt) == [at(16)])
-            stores.clock.advance(by: 16 * 3_600 - 1)
-            try await stores.provision()
-            #expect(try await stores.event()?.channels.map(\.state) == [.waiting])
-            stores.clock.advance(by: 1)
-            try await stores.provision()
-            #expect(try await stores.channel().state == .active)
-        }
-    }
-
     private func overdue(_ stores: StoreWorld) async throws -> Set<String> {
         Set(try await stores.listed(EventFilter(overdueBy: StoreWorld.tenure)))
     }

@@ -74,7 +74,7 @@ struct AccessTests {
 
     @Test func `a key beyond its rate limit is told when to retry, and another key is served`() async throws {
         var world = RouteWorld(others: [Route(Self.it) { _, _ in .noContent }])
-        world.limits = RateLimits(requests: 0.05, failures: nil)
+        world.limits = RateLimits(requests: 0.05)
         let path = "/v1/apps/com.example.Stadium/it"
         #expect(try await world("GET", path).status == 204)
         let second = try await world("GET", path)
@@ -141,7 +141,7 @@ struct AccessTests {
 
 struct RateLimitsTests {
     @Test func `new installations are counted by address, except those behind proxies`() {
-        let limits = RateLimits(requests: nil, failures: nil, installations: 60)
+        let limits = RateLimits(installations: 60)
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         for address in ["93.184.216.34", "2a00:1450:4001:8"] {
             for _ in 0..<60 {
@@ -155,13 +155,13 @@ struct RateLimitsTests {
             for _ in 0..<100 { limits.registered(from: address, at: now) }
             #expect(limits.refusesNewInstallation(from: address, at: now) == nil, "\(address)")
         }
-        let unlimited = RateLimits(requests: nil, failures: nil)
+        let unlimited = RateLimits()
         for _ in 0..<100 { unlimited.registered(from: "93.184.216.34", at: now) }
         #expect(unlimited.refusesNewInstallation(from: "93.184.216.34", at: now) == nil)
     }
 
     @Test func `requests of app keys other than lookups are limited, whatever the settings are`() {
-        let limits = RateLimits(requests: nil, failures: nil)
+        let limits = RateLimits()
         let (phone, now) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
         for _ in 0..<20 {
             let standing = limits.take(phone, isForClientApps: true, for: [], at: now)

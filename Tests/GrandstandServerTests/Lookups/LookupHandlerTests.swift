@@ -4,7 +4,6 @@ internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
-internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHTTP1
@@ -86,12 +85,6 @@ struct LookupHandlerTests {
         #expect(line.past.count == 1)
     }
 
-    @Test func `an answer older than allowed is passed on`() throws {
-        let line = try Line(confirmedBefore: 601)
-        #expect(try line.says(Self.get()).isEmpty)
-        #expect(line.past == [Self.path])
-    }
-
     @Test func `lookups wait in order behind a request in progress`() throws {
         let line = try Line()
         #expect(try line.says(Self.get(path: "/v1/apps") + Self.get()).isEmpty)
@@ -163,9 +156,7 @@ private final class Line {
     ///   date.
     init(confirmedBefore seconds: Double = 0) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        let replica = LookupReplica(
-            store: LookupStore(database: TestDatabase.away.database), now: { now },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let replica = LookupReplica(store: LookupStore(database: TestDatabase.away.database), now: { now })
         let key = try #require(EventKey(rawValue: "derby"))
         let variants = ["de", "fr"].map { name in
             LookupRecord(

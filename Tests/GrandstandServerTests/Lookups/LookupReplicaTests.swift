@@ -18,8 +18,7 @@ struct LookupReplicaTests {
     private func replica(listAge: Duration = .seconds(3_600)) throws -> LookupReplica {
         let replica = LookupReplica(
             store: LookupStore(database: TestDatabase.away.database),
-            settings: .init(patience: .milliseconds(1), listAge: listAge), now: { [clock] in clock.now },
-            logger: LoopSample.logger)
+            settings: .init(patience: .milliseconds(1), listAge: listAge), now: { [clock] in clock.now })
         replica.put(try name().key, [record("one")])
         replica.state.withLock { $0.confirmedAt = clock.now }
         return replica
@@ -62,7 +61,7 @@ struct LookupReplicaTests {
         let before = try await replica.page(LookupListQuery(), of: app, uri: "a")
         #expect(before.freshness == .confirmed)
         #expect(replica.knownPage("a")?.body == before.body)
-        replica.changed([.event(known.key), .event(made.key)])
+        replica.changed(["event derby", "event cup"])
         #expect(replica.known(known) == nil)
         #expect(replica.knownPage("a") == nil)
         let replies = await replica.answers(to: [known, made])

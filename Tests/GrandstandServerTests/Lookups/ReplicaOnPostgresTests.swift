@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
+internal import Hummingbird
 internal import Postgres
 internal import Synchronization
 internal import Testing
@@ -32,21 +33,8 @@ struct LocalChangeOnPostgresTests {
             let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
             _ = try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
                 try await stores.accept(.end())
-                return KeptAnswer(status: 202, body: [])
+                return Response(status: .accepted)
             }
-        },
-        Change(
-            name: "a scheduled end whose time has come", after: "over",
-            prepare: { stores in
-                try await stores.open()
-                try await stores.accept(.end(sendAt: stores.now + 1))
-            }
-        ) { stores in
-            stores.clock.advance(by: 1)
-            _ = try await stores.promote()
-        },
-        Change(name: "an event made", before: "none", after: "pending", prepare: { _ in }) { stores in
-            try await stores.put(.sample())
         },
         Change(name: "a channel made", before: "pending", after: "found", prepare: { try await $0.put(.sample()) }) {
             try await $0.provision()
@@ -81,11 +69,11 @@ struct LocalChangeOnPostgresTests {
             try await keys.reload()
             let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
             _ = try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
-                _ = try await keys.rotate(key.id, overlap: 0, key)
+                _ = try await keys.rotate(key.id, overlap: 0, by: key.actor)
                 // Another caller's request, outside this transaction, which is not committed yet.
                 let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
                 #expect(meanwhile?.id == key.id)
-                return KeptAnswer(status: 201, body: [])
+                return Response(status: .created)
             }
             #expect(keys.known(secret) == nil)
             #expect(try await keys.authenticate(secret) == nil)
@@ -106,8 +94,7 @@ struct LocalChangeOnPostgresTests {
                 logger: TestLog.logger("database"))
             let stores = StoreWorld(TestDatabase(pool: pool, connectionString: test.connectionString))
             try await stores.apps.put(.sample(at: stores.now))
-            let replica = LookupReplica(
-                store: LookupStore(database: test.database), now: { stores.now }, logger: TestLog.logger("lookups"))
+            let replica = LookupReplica(store: LookupStore(database: test.database), now: { stores.now })
             do {
                 try await body(stores, replica) {
                     try await replica.refresh()
@@ -149,26 +136,25 @@ struct ReplicaOnPostgresTests {
         LookupName(topic: "com.example.goal", environment: .production, key: try .sample(key))
     }
 
-    private func replica(_ stores: StoreWorld, _ interval: Duration, pageSize: Int = 2_000) -> LookupReplica {
-        LookupReplica(
-            store: stores.lookups, settings: .init(interval: interval, pageSize: pageSize), now: { stores.now },
-            logger: TestLog.logger("lookups"))
-    }
-
-    private func expect(_ channelID: String, _ replica: LookupReplica) async throws {
-        try await until("the channel is \(channelID)") {
-            guard let body = try replica.known(name())?.body else { return false }
-            return LookupAnswer.found(body).lookup?.channelId == channelID
-        }
-    }
-
     @Test func `changes are found when they are announced, and after the LISTEN connection was lost`() async throws {
         try await withStores(.own) { stores in
             try await stores.open()
-            let replica = replica(stores, .seconds(3_600))
-            let running = Task { await replica.run() }
-            defer { running.cancel() }
-            try await expect(#require(try await stores.channel().channelID), replica)
+            let replica = LookupReplica(store: stores.lookups, now: { stores.now })
+            let loop = WorkLoop<Never>(
+                .every(3_600), failure: "no refresh", logger: TestLog.logger("lookups"), now: { stores.now }
+            ) { _, _ in
+                try await replica.refresh()
+                return .idle()
+            }
+            let running = [Task { await replica.listen() }, Task { await loop.run(wakenBy: replica.wakes) }]
+            defer { for task in running { task.cancel() } }
+            func expect(_ channelID: String) async throws {
+                try await until("the channel is \(channelID)") {
+                    guard let body = try replica.known(name())?.body else { return false }
+                    return LookupAnswer.found(body).lookup?.channelId == channelID
+                }
+            }
+            try await expect(#require(try await stores.channel().channelID))
             // The replica may have read everything, but not listen yet.
             let listeners: PostgresQuery =
                 "(select pid from pg_stat_activity where datname = current_database() and query ilike 'listen %') x"
@@ -176,7 +162,7 @@ struct ReplicaOnPostgresTests {
             // The first change may be found because listening begins, but not the others.
             for number in 1...3 {
                 try await stores.pool.query("update channels set channel_id = \("announced \(number)")")
-                try await expect("announced \(number)", replica)
+                try await expect("announced \(number)")
             }
             // This change is neither announced nor in the journal. Only a complete reading finds it.
             try await stores.pool.query("alter table channels disable trigger announce_lookup")
@@ -188,26 +174,9 @@ struct ReplicaOnPostgresTests {
                     where datname = current_database() and query ilike 'listen %') x
                     """) == 1
             }
-            try await expect("unannounced", replica)
+            try await expect("unannounced")
             try await stores.pool.query("delete from events")
             try await until("the event is gone") { try replica.known(name()) == nil }
-        }
-    }
-
-    @Test func `a change in the journal is found without an announcement`() async throws {
-        try await withStores(.own) { stores in
-            try await stores.open()
-            let replica = replica(stores, .milliseconds(10))
-            let running = Task { await replica.keepUp() }
-            defer { running.cancel() }
-            try await stores.pool.query("alter table channels disable trigger announce_lookup")
-            try await expect(#require(try await stores.channel().channelID), replica)
-            try await stores.pool.query(
-                """
-                with journal as (insert into lookup_journal (subject) values ('event match-1'))
-                update channels set channel_id = 'in the journal'
-                """)
-            try await expect("in the journal", replica)
         }
     }
 
@@ -216,7 +185,7 @@ struct ReplicaOnPostgresTests {
     {
         try await withStores(.own) { stores in
             for number in 1...5 { try await stores.open("match-\(number)") }
-            let replica = replica(stores, .seconds(3_600), pageSize: 2)
+            let replica = LookupReplica(store: stores.lookups, settings: .init(pageSize: 2), now: { stores.now })
             // Before everything was read, memory knows nothing. So a request waits.
             #expect(try replica.known(name()) == nil)
             #expect(try await replica.answers(to: [name("match-5")])[0].answer?.kind == "found")

@@ -163,7 +163,7 @@ struct DispatcherTests {
                 try await scene.stores.pool.transaction { connection in
                     try await connection.query(
                         """
-                        select from lanes where id = (select lane from audiences where event_key = 'match-1')
+                        select from audiences where event_key = 'match-1'
                         for no key update
                         """)
                     valve.open()

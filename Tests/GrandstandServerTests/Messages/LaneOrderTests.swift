@@ -24,14 +24,14 @@ struct LaneOrderTests {
     private func stepping(_ stores: StoreWorld, _ work: @escaping @Sendable () async throws -> Void) async throws {
         let pool = stores.pool
         try await pool.transaction { connection in
-            let lanes: [Int] = try await connection.query("select id from lanes order by id").map {
-                try $0.decode("id")
+            let lanes: [Int] = try await connection.query("select lane from audiences order by lane").map {
+                try $0.decode("lane")
             }
             try #require(lanes.count > 1)
-            try await connection.query("select from lanes where id = \(lanes[0]) for no key update")
+            try await connection.query("select from audiences where lane = \(lanes[0]) for no key update")
             async let working: Void = work()
             try await stores.untilSomebodyWaits()
-            try await connection.query("select from lanes where id = any(\(lanes)) order by id for no key update")
+            try await connection.query(LaneRows.lock("\(lanes)"))
             // The commit releases the locks, so that the work continues.
             try await connection.script("commit; begin")
             try await working
@@ -42,7 +42,7 @@ struct LaneOrderTests {
         try await withStores { stores in
             try await stores.put(.sample(audiences: Self.audiences()))
             try await stepping(stores) { try await stores.put(.sample()) }
-            #expect(try await stores.rows("lanes where closed_at is null") == 1)
+            #expect(try await stores.rows("audiences where closed_at is null") == 1)
         }
     }
 
@@ -55,7 +55,7 @@ struct LaneOrderTests {
             try await stepping(stores) {
                 try await stores.put(.sample(audiences: Array(audiences.suffix(6).reversed())))
             }
-            #expect(try await stores.rows("lanes where closed_at is null") == 6)
+            #expect(try await stores.rows("audiences where closed_at is null") == 6)
         }
     }
 
@@ -77,10 +77,9 @@ struct LaneOrderTests {
         try await withStores { stores in
             for n in 1...12 { try await stores.open("match-\(n)") }
             let run = try await stores.beginReconciliation()
-            let snapshot = try await stores.reconciliations.observe(
-                ChannelListing(channelIDs: []), listedAt: stores.now, seenAt: stores.now, run)
+            let plan = try await stores.observe([], run)
             try await stepping(stores) {
-                let done = try await stores.apply(snapshot.entries.shuffled().map { .init(.markMissing, $0) }, run).done
+                let done = try await stores.apply(plan.entries.shuffled().map { .init(.markMissing, $0) }, run).done
                 #expect(done == Array(repeating: true, count: 12))
             }
         }
@@ -92,7 +91,7 @@ struct LaneOrderTests {
                 .sample(endsAt: stores.now + 3_600, audiences: Self.audiences().reversed()))
             stores.clock.advance(by: 14 * 3_600)
             try await stepping(stores) { try await stores.align() }
-            #expect(try await stores.rows("lanes where fenced_at is null") == 0)
+            #expect(try await stores.rows("audiences where fenced_at is null") == 0)
         }
     }
 
@@ -116,7 +115,7 @@ struct LaneOrderTests {
             let broadcast = try await accept()
             if writer == .deletion { try await stores.forceDeletion(of: channel) }
             let writing = try await stores.pool.transaction { connection in
-                try await connection.query("select from lanes for no key update")
+                try await connection.query("select from audiences for no key update")
                 let writing = Task {
                     switch writer {
                     case .deletion: _ = try await stores.deleted(channel)

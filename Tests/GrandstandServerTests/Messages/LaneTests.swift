@@ -36,7 +36,7 @@ struct LaneTests {
             }
             let lanes = claimed.map(\.lane)
             try await stores.pool.transaction { connection in
-                try await connection.query("select from lanes where id = \(lanes[0]) for update")
+                try await connection.query("select from audiences where lane = \(lanes[0]) for update")
                 #expect(try await stores.outbox.record(settlements) == [lanes[0]])
                 let unsent = claimed[0].settled(nil, at: stores.now)
                 #expect(try await stores.outbox.record([unsent]) == [lanes[0]])

@@ -10,7 +10,7 @@ internal import Testing
 /// Messages as people type them.
 struct MessageFormTests {
     private static func form(_ pairs: [(String, String)]) -> MessageForm {
-        MessageForm(FormFields(pairs.map { .init(name: $0.0, value: $0.1) }))
+        MessageForm(FormFields(entries: pairs.map { (name: $0.0, value: $0.1) }))
     }
 
     private static func text(_ form: MessageForm) throws -> String { String(decoding: try form.body(), as: UTF8.self) }

@@ -42,17 +42,6 @@ struct MessageReadingTests {
             try await stores.accept(.update())
         }
     }
-
-    @Test func `a preview is refused as the broadcast would be`() async throws {
-        try await withEvent { stores in
-            let long = BroadcastRequest.update(#"{"a": "\#(String(repeating: "a", count: 6_000))"}"#)
-            for (key, request, kind) in [
-                ("match-1", long, Problem.Kind.payloadTooLarge), ("other", .update(), .eventNotFound),
-            ] {
-                try await refuses(kind) { try await stores.rehearse(request, for: key) }
-            }
-        }
-    }
 }
 
 struct ContentBytesTests {

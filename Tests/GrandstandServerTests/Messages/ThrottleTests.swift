@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -69,31 +70,11 @@ struct LimitedClaimTests {
             #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["4"])
         }
     }
-
-    @Test func `each limited lane has its turn, whatever alerts come`() async throws {
-        try await withStores { stores in
-            let keys = (1...12).map { "quiet-\($0)" }
-            try await stores.open(keys + ["loud-1", "loud-2", "loud-3"])
-            for key in keys { try await stores.accept(.update(#"{"n":0}"#), for: key) }
-            // Each second brings three alerts, and the rate is three messages a second. If alerts always came first,
-            // the quiet lanes would wait for ever.
-            var sent: Set<Int> = []
-            for _ in 0..<12 where sent.count < 12 {
-                for key in 1...3 { try await stores.accept(.update(#"{"n":1}"#, alert: "{}"), for: "loud-\(key)") }
-                for delivery in try await stores.claim(limits: [Self.limit(3, perSecond: 3)]) {
-                    if Self.number(delivery) == "0" { sent.insert(delivery.lane) }
-                    try await stores.settle(delivery, .accepted(APNsReceipt(requestID: nil)))
-                }
-                stores.clock.advance(by: 1)
-            }
-            #expect(sent.count == 12)
-        }
-    }
 }
 
 /// What the database knows of apps that APNs throttles.
 struct ThrottleStoreTests {
-    private static func limit(_ stores: StoreWorld, api: AppSendRate.API = .broadcast) throws -> Throttle {
+    private static func limit(_ stores: StoreWorld, api: Contract.APNsAPI = .broadcast) throws -> Throttle {
         Throttle(
             app: AppEnvironment(bundleID: try BundleID.sample(), environment: .production), api: api, since: stores.now)
     }

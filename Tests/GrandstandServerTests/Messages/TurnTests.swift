@@ -73,18 +73,4 @@ struct TurnTests {
             #expect(try await stores.claim().count == 2)
         }
     }
-
-    @Test func `a running replica keeps its lanes, and another's call changes nothing`() async throws {
-        try await withEvent { stores in
-            try await stores.accept(.update())
-            let claimed = try #require(try await stores.claim(lease: 5).first)
-            let until = stores.now + 9
-            try await stores.extendLeases(of: [claimed.lane], by: UUID(), until: until + 100)
-            try await stores.extendLeases(of: [claimed.lane], until: until)
-            stores.clock.advance(by: 8)
-            #expect(try await stores.claim(by: UUID()).isEmpty)
-            stores.clock.advance(by: 1)
-            #expect(try await stores.claim(by: UUID()).count == 1)
-        }
-    }
 }

@@ -11,7 +11,7 @@ internal import Testing
 /// `/v1/quotas/history`.
 @Suite(.database)
 struct QuotaHistoryRouteTests {
-    /// A world with two samples of each of two apps.
+    /// A world with two samples of each of two apps, and that of their hour.
     private static func withSamples(_ body: (RouteWorld) async throws -> Void) async throws {
         let world = RouteWorld()
         for app in [Sample.stadium, Sample.other] {
@@ -20,8 +20,8 @@ struct QuotaHistoryRouteTests {
         try await world.database.query(
             """
             insert into quota_samples
-            select a.bundle_id, 'production', 300, \(RouteWorld.now) - minutes * interval '1 minute', 5, 1, 7, 100, 3, 2
-            from apps a, unnest(array[0, 5]) as minutes
+            select a.bundle_id, 'production', step, \(RouteWorld.now) + minutes * interval '1 minute', 5, 1, 7, 100, 3, 2
+            from apps a, (values (300, 0), (300, -5), (3600, 15)) as s(step, minutes)
             """)
         try await body(world)
     }

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
+internal import JSON
 internal import Postgres
 internal import Testing
 
@@ -19,33 +20,6 @@ struct QuotaTests {
             forecast: Forecast(spans: [], limit: 100, now: RouteWorld.now))
         #expect(quota.level == level)
         #expect(quota.available == 100 - used)
-    }
-
-    @Test func `an app's quotas are counted by environment, state and policy, with the level`() async throws {
-        try await withStores { stores in
-            _ = try await stores.apps.put(.sample(channelLimit: 5))
-            for key in ["a", "b", "gone"] { try await stores.put(.sample(key)) }
-            try await stores.put(.sample("c", audiences: [.sample("com.example.Goal", .production, .noMessageStored)]))
-            try await stores.provision()
-            try await stores.put(.sample("d"))
-            try await stores.align()
-            try await stores.cancel("b")
-            try await stores.align()
-            let gone = try await stores.channel(of: "gone")
-            try await stores.forceDeletion(of: gone)
-            try await stores.cancel("gone")
-            try await stores.deleted(gone)
-
-            let quotas = try await stores.quotas()
-            #expect(quotas.map(\.environment) == [.development, .production])
-            #expect(quotas.map(\.level) == [.ok, .warning])
-            #expect(quotas.map(\.used) == [0, 3])
-            let quota = try #require(quotas.last)
-            #expect((quota.limit, quota.reserved, quota.available) == (5, 1, 1))
-            // Deleted channels do not count against the limit.
-            #expect(quota.byState == [.active: 2, .retiring: 1, .creating: 1])
-            #expect(quota.byStoragePolicy == [.mostRecentMessageStored: 3, .noMessageStored: 1])
-        }
     }
 
     @Test func `the forecast gives an event that starts within the hour the place of one that is over`() async throws {
@@ -93,14 +67,10 @@ struct QuotaHistoryTests {
 
     @Test func `of the samples that replicas take at the same time one stays`() async throws {
         try await Self.with { history, stores in
-            let quota = try Self.quota("com.example.Stadium", used: 3)
-            _ = try await concurrently(4) { _ in try await history.keepSamples(of: [quota], at: Self.noon) }
-            try await history.keepSamples(of: [try Self.quota("com.example.Stadium", used: 4)], at: Self.noon)
-            #expect(try await history.samples(Self.history(300)).map(\.used) == [3])
             // If an app was deleted meanwhile, the samples of the other apps are still stored.
-            let gone = try Self.quota("com.example.Gone", used: 1)
-            try await history.keepSamples(of: [gone, quota], at: Self.at(5))
-            #expect(try await history.samples(Self.history(300)).count == 2)
+            let quotas = [try Self.quota("com.example.Gone", used: 1), try Self.quota("com.example.Stadium", used: 3)]
+            _ = try await concurrently(4) { _ in try await history.keepSamples(of: quotas, at: Self.noon) }
+            #expect(try await history.samples(Self.history(300)).map(\.used) == [3])
         }
     }
 
@@ -152,5 +122,82 @@ struct QuotaHistoryTests {
             try await history.keepSamples(of: [quota], at: days(400))
             #expect(try await history.samples(Self.history(3_600)).map(\.at) == [days(2), days(400)])
         }
+    }
+}
+
+/// `/v1/quotas`.
+@Suite(.database)
+struct QuotaRouteTests {
+    /// Two apps. One has a channel, and one that is being created.
+    private static func world() async throws -> RouteWorld {
+        let world = RouteWorld()
+        for app in [Sample.stadium, Sample.other] {
+            var app = Sample.app(app)
+            app.draft.channelLimit = 2
+            _ = try await world.rows.apps.put(app, by: .server)
+        }
+        try await world.rows.adopt(of: "com.example.Stadium")
+        _ = try await world.rows.reserve("com.example.Stadium")
+        return world
+    }
+
+    private static let names = [
+        "com.example.Other development", "com.example.Other production", "com.example.Stadium development",
+        "com.example.Stadium production",
+    ]
+
+    private static let shape = [
+        #"{"bundleId":"com.example.Stadium","environment":"production","limit":2,"used":1,"reserved":1,"#,
+        #""available":0,"byState":{"active":1,"creating":1},"#,
+        #""byStoragePolicy":{"mostRecentMessageStored":1,"noMessageStored":1},"#,
+        #""apple":null,"unmanaged":0,"missing":0,"#,
+        #""forecast":{"peak":2,"peakAt":"2026-11-21T20:45:00.000Z","exceedsAt":null},"#,
+        #""level":"critical","alarm":null,"keyRefused":null,"throttled":null,"devicesThrottled":null}"#,
+    ].joined()
+
+    private static func names(_ answer: RouteWorld.Answer) -> [String] {
+        answer.items.map { item in
+            ["bundleId", "environment"].compactMap { item[$0] as? String }.joined(separator: " ")
+        }
+    }
+
+    @Test func `a quota has all its numbers, and a key sees those of its apps`() async throws {
+        let answer = try await Self.world()("GET", "/v1/quotas", as: "gs_stadium")
+        #expect(answer.text.contains(Self.shape), "\(answer.text)")
+        #expect(Self.names(answer) == Self.names.suffix(2))
+    }
+
+    @Test func `a throttled app and a refused key are reported`() {
+        var quota = Sample.quota(Sample.stadium, .production)
+        quota.throttles = [
+            Throttle(
+                app: AppEnvironment(bundleID: Sample.stadium, environment: .production), api: .broadcast,
+                since: RouteWorld.now, lanesWaiting: 3, oldestSeconds: 0.84)
+        ]
+        quota.isCapabilityOff = true
+        quota.keyRefused = Contract.KeyRefused(
+            teamId: "TEAM123456", keyId: "KEY1234567", reason: "InvalidProviderToken", since: RouteWorld.now)
+        let text = String(decoding: JSONWriter.text(Contract.Quota(quota)), as: UTF8.self)
+        #expect(
+            text.hasSuffix(
+                #""alarm":"key-refused","keyRefused":{"teamId":"TEAM123456","keyId":"KEY1234567","#
+                    + #""reason":"InvalidProviderToken","since":"2026-11-21T20:45:00.000Z"},"#
+                    + #""throttled":{"since":"2026-11-21T20:45:00.000Z","lanesWaiting":3,"oldestSeconds":0.8},"#
+                    + #""devicesThrottled":null}"#), "\(text)")
+    }
+
+    @Test(arguments: [1, 3, 4])
+    func `pages contain each quota once, in order`(limit: Int) async throws {
+        let world = try await Self.world()
+        var seen: [[String]] = []
+        var query = "?limit=\(limit)"
+        while seen.count < 5 {
+            let answer = try await world("GET", "/v1/quotas" + query)
+            seen.append(Self.names(answer))
+            guard let cursor = answer.json["nextCursor"] as? String else { break }
+            query = "?limit=\(limit)&cursor=\(PercentEncoding.encode(cursor))"
+        }
+        #expect(seen.flatMap(\.self) == Self.names)
+        #expect(seen.dropLast().allSatisfy { $0.count == limit })
     }
 }

@@ -1,11 +1,12 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import JSON
+internal import Postgres
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// What reconciliations see and change in the ledger; the decisions are tested with `ReconciliationPlan`.
@@ -21,14 +22,14 @@ struct ReconciliationTests {
             await #expect(throws: ReconciliationLost.self) { try await stores.observe([], dead) }
             await #expect(throws: ReconciliationLost.self) { try await stores.apply([], dead) }
             await #expect(throws: ReconciliationLost.self) {
-                try await stores.reconciliations.extend(dead, until: stores.now)
+                try await stores.channels.extend(dead, until: stores.now)
             }
-            try await stores.reconciliations.fail(dead, again: stores.now, now: stores.now)
+            try await stores.channels.fail(dead, again: stores.now, now: stores.now)
             try await refuses(.reconciliationRunning) { try await stores.beginReconciliation() }
             try await stores.finish(run)
             _ = try await stores.beginReconciliation()
             try await refuses(.appNotFound) {
-                try await stores.reconciliations.begin(
+                try await stores.channels.begin(
                     .sample("com.example.none"), now: stores.now, leasedUntil: stores.now)
             }
         }
@@ -41,18 +42,18 @@ struct ReconciliationTests {
         try await withStores { stores in
             try await stores.put(.sample())
             func next(_ interval: TimeInterval) async throws -> Date? {
-                try await stores.reconciliations.nextDue(interval: interval, now: stores.now)
+                try await stores.channels.nextDue(interval: interval, now: stores.now)
             }
             #expect(try await stores.claimReconciliation(interval: 3_600) == nil)
             #expect(try await next(3_600) == stores.now + 3_600)
             #expect(try await next(0) == nil)
 
-            try await stores.reconciliations.request(.sample(), now: stores.now)
+            try await stores.channels.requestReconciliation(.sample(), now: stores.now)
             let requested = try #require(try await stores.claimReconciliation())
             #expect(requested.address.environment == .production)
             #expect(try await stores.claimReconciliation() == nil)
             let again = stores.now + 30
-            try await stores.reconciliations.fail(requested, again: again, now: stores.now)
+            try await stores.channels.fail(requested, again: again, now: stores.now)
             #expect(try await stores.claimReconciliation() == nil)
             #expect(try await next(0) == again)
             stores.clock.advance(by: 30)
@@ -87,7 +88,7 @@ struct ReconciliationTests {
             #expect(quota.unmanaged == 2)
             #expect(quota.apple == Contract.AppleCount(count: 3, at: stores.now))
 
-            try await stores.reconciliations.keep(policies: ["b": .noMessageStored], run)
+            try await stores.channels.keep(policies: ["b": .noMessageStored], run)
             let done = try await stores.apply(
                 [
                     .init(
@@ -98,6 +99,38 @@ struct ReconciliationTests {
             #expect(done == [true])
             #expect(try await stores.observe([mine, "b", "c"], run).unmanaged.map(\.channelID) == ["c"])
             #expect(try await stores.unmanaged().map(\.channelID) == ["c"])
+        }
+    }
+
+    @Test func `a channel that a list and the answer to its creation bring at once is not unmanaged`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let app: PostgresQuery = "bundle_id = 'com.example.Goal' and environment = 'production'"
+            let recording = try await stores.pool.transaction { connection in
+                try await connection.query("select from app_environments where \(app) for update")
+                try await connection.query(
+                    """
+                    insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at)
+                    values ('com.example.Goal', 'production', 'made', \(stores.now))
+                    """)
+                let recording = Task { try await stores.record(.created(channelID: "made"), of: task) }
+                try await stores.untilSomebodyWaits()
+                return recording
+            }
+            #expect(try await recording.value.channelID == "made")
+            #expect(try await stores.unmanaged().isEmpty)
+
+            let noting = try await stores.pool.transaction { connection in
+                try await connection.query("select from app_environments where \(app) for key share")
+                try await connection.query("update channels set channel_id = 'late' where \(app)")
+                let noting = Task { try await stores.witness(["late"]) }
+                try await stores.untilSomebodyWaits()
+                return noting
+            }
+            try await noting.value
+            #expect(try await stores.unmanaged().isEmpty)
         }
     }
 
@@ -115,7 +148,7 @@ struct ReconciliationTests {
             stores.clock.advance(by: 1)
             let run = try await stores.beginReconciliation()
             _ = try await stores.observe(["made"], run)
-            try await stores.reconciliations.keep(policies: ["made": .mostRecentMessageStored], run)
+            try await stores.channels.keep(policies: ["made": .mostRecentMessageStored], run)
             let (actions, alarm) = try await stores.observe(["made"], run).applied(stores.now)
             #expect(alarm == nil)
             #expect(actions.map(\.name) == [.settle])
@@ -224,12 +257,12 @@ struct ReconciliationTests {
                 let run = try await stores.beginReconciliation()
                 let report = try await stores.finish(run, .listIncomplete)
                 answered.insert(report, at: 0)
-                let kept = try await stores.reconciliations.report(
+                let kept = try await stores.channels.report(
                     Sample.known(UUID(uuidString: report.id)), of: .sample(), among: stores.apps)
                 #expect(JSONWriter.text(kept) == JSONWriter.text(report))
             }
-            let first = try await stores.reconciliations.reports(of: .sample(), PageRequest(limit: 40))
-            let second = try await stores.reconciliations.reports(
+            let first = try await stores.channels.reports(of: .sample(), PageRequest(limit: 40))
+            let second = try await stores.channels.reports(
                 of: .sample(), PageRequest(limit: 40, cursor: first.nextCursor))
             #expect(first.items.count == 40 && (first.items + second.items).map(\.id) == answered.prefix(50).map(\.id))
             #expect(try await stores.quotas().map(\.alarm) == [nil, .listIncomplete])
@@ -241,5 +274,87 @@ extension ReconciliationPlan {
     /// What is concluded without asking Apple about single channels.
     fileprivate func applied(_ now: Date) -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
         conclusions([:], ReconciliationOptions(apply: true), now: now)
+    }
+}
+
+/// A creation that Apple did not answer, for an app that other systems also use. No event gets a channel of those
+/// systems.
+@Suite(.timeLimit(.minutes(20)))
+struct WitnessTests {
+    /// Begins to create a channel with the storage policy `mostRecentMessageStored`. Apple does not answer. `listed` is
+    /// Apple's list just before the creation; `nil`: it was not read.
+    private func lostCall(_ stores: StoreWorld, witness listed: [String]?) async throws {
+        try await stores.put(.sample())
+        try await stores.align()
+        let task = try #require(try await stores.claimChannels().first)
+        if let listed {
+            try await stores.witness(listed)
+            stores.clock.advance(by: 0.1)
+            #expect(try await stores.channels.beginCall(of: task, now: stores.now))
+        }
+        stores.clock.advance(by: 0.1)
+        try await stores.record(.unanswered(settleableAt: stores.now), of: task)
+        stores.clock.advance(by: 1)
+    }
+
+    private let policies: [String: StoragePolicy] = [
+        "theirs": .mostRecentMessageStored, "made": .mostRecentMessageStored,
+    ]
+
+    @Test
+    func
+        `without a list before the call nothing is adopted, an alarm is raised, and the event gets its own channel`()
+        async throws
+    {
+        try await withStores { stores in
+            try await lostCall(stores, witness: nil)
+            let (actions, alarm) = try await stores.reconcile(["theirs"], policies: policies)
+            #expect(actions.map(\.name) == [.reopen, .contest])
+            #expect(alarm == .ambiguousCreation)
+            #expect(try await stores.quota().alarm == .ambiguousCreation)
+            try await stores.provision()
+            let channel = try await stores.channel()
+            #expect(channel.state == .active && channel.channelID != "theirs")
+            // While the list has a channel that somebody must look at, the alarm stays, but for a day at most.
+            let mine = try #require(channel.channelID)
+            stores.clock.advance(by: 3_600)
+            #expect(try await stores.reconcile([mine, "theirs"]).alarm == .ambiguousCreation)
+            #expect(try await stores.reconcile([mine]).alarm == nil)
+        }
+    }
+
+    @Test func `of two new channels for one call none is adopted`() async throws {
+        try await withStores { stores in
+            try await lostCall(stores, witness: [])
+            let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
+            #expect(actions.map(\.name) == [.reopen, .contest, .contest])
+            #expect(alarm == .ambiguousCreation)
+            // The list that was just read counts as the list before the next creation.
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            #expect(abs(try #require(task.listAskedAt).timeIntervalSince(stores.now)) < 0.01)
+            stores.clock.advance(by: 0.1)
+            try await stores.record(.unanswered(settleableAt: stores.now), of: task)
+            stores.clock.advance(by: 1)
+            let again = try await stores.reconcile(
+                ["theirs", "made", "again"], policies: ["again": .mostRecentMessageStored])
+            #expect(again.actions.map(\.channelID) == ["again"])
+            #expect(try await stores.channel().channelID == "again")
+        }
+    }
+
+    @Test func `an older list replaces neither a newer list nor the channels first seen in it`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let early = stores.now
+            let run = try await stores.beginReconciliation()
+            let late = stores.clock.advance(by: 1)
+            try await stores.witness(["x"])
+            let plan = try await stores.channels.observe(
+                ChannelListing(channelIDs: []), listedAt: early, seenAt: late, run)
+            #expect(plan.unmanaged.isEmpty)
+            #expect(try await stores.unmanaged().map(\.firstSeenAt) == [late])
+            #expect(try await stores.quota().apple == Contract.AppleCount(count: 1, at: late))
+        }
     }
 }

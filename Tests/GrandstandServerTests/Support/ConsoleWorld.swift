@@ -26,9 +26,6 @@ struct ConsoleWorld {
 
     init() { ports = RouteWorld(at: Samples.now) }
 
-    var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
-        ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
-    }
     /// The key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it ends in
     /// `@`, its key belongs to the app com.example.Stadium only.
     private static func key(of secret: String) throws -> APIKey {
@@ -60,12 +57,7 @@ struct ConsoleWorld {
     /// A session that began just now with the key of `secret`.
     func session(_ secret: String) async throws -> SessionSecret {
         let key = try await stored(secret)
-        return try await Sessions(database: ports.database, keys: ports.api(now: now).keys, now: now).begin(key).session
-    }
-
-    private func signedIn(_ secret: String?) async throws -> SessionSecret? {
-        guard let secret else { return nil }
-        return try await session(secret)
+        return try await Sessions(database: ports.database, keys: ports.api(now: now).keys, now: now).begin(key)
     }
 
     /// The key with this secret, which is then in the database.
@@ -75,18 +67,13 @@ struct ConsoleWorld {
         return key
     }
 
-    /// Opens a page, signed in with `secret`; `nil`: not signed in.
-    func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws
-        -> RouteWorld.Answer
-    {
-        try await send(.get, path, session: try await signedIn(secret), headers: headers)
-    }
-
-    /// Opens a page in an existing session.
-    func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws
-        -> RouteWorld.Answer
-    {
-        try await send(.get, path, session: session, headers: headers)
+    /// Opens a page, in an existing session, or else signed in with `secret`; `nil`: not signed in.
+    func get(
+        _ path: String, as secret: String? = "admin", in session: SessionSecret? = nil, headers: [String: String] = [:]
+    ) async throws -> RouteWorld.Answer {
+        var session = session
+        if session == nil, let secret { session = try await self.session(secret) }
+        return try await send(.get, path, session: session, headers: headers)
     }
 
     /// Sends a form without adding a token.
@@ -105,7 +92,7 @@ struct ConsoleWorld {
     {
         let session = try await session(secret)
         return try await post(
-            path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
+            path, form + [("token", FormToken.text(for: session))], in: session)
     }
 
     /// Sends a request with a body of any type.
@@ -135,8 +122,6 @@ struct ConsoleWorld {
     func pages() throws -> [PageRoute] { try ports.api(now: now).pages(of: console()) }
 
     private func console() throws -> Console {
-        Console(
-            activity: { [activity] reach, _ in try activity(reach) }, templates: try ConsoleTemplates(),
-            others: others)
+        Console(templates: try ConsoleTemplates(), others: others)
     }
 }

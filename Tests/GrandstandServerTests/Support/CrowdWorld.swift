@@ -15,7 +15,7 @@ struct CrowdWorld: Sendable {
 
     init(_ stores: StoreWorld) {
         self.stores = stores
-        crowds = CrowdStore(database: Database(stores.pool), intervals: .init(lane: 1, rest: 60))
+        crowds = CrowdStore(database: Database(stores.pool), laneInterval: 1, rest: 60)
     }
 
     var now: Date { stores.now }
@@ -33,16 +33,15 @@ struct CrowdWorld: Sendable {
         let activity = try await stores.count(
             """
             insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, reported_at, frequent, variant)
-            select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
-                frequent_pushes_enabled, \(variant)
+                registered_at, reported_at, variant)
+            select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now), \(variant)
             from installations where id = \(installation) returning id as n
             """)
         try await stores.pool.withConnection { try await join(activity, on: $0) }
         // If there is no content yet, the dispatcher's loop lets the activity wait for the first message at once.
         try await stores.pool.query(
             """
-            update activities a set due_at = null from crowds c join lanes l on l.id = c.lane
+            update activities a set due_at = null from crowds c join audiences l using (lane)
             where c.event_key = a.event_key and c.app = a.app and c.variant = a.variant and l.newest_broadcast is null
             """)
         return activity
@@ -54,7 +53,7 @@ struct CrowdWorld: Sendable {
             try await connection.query(
                 "update activities set update_token = decode(\(token), 'hex') where id = \(activity)")
         }
-        _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: now))
+        try await connection.query(CrowdJoins.queue("\([activity])", now: now))
     }
 
     func claim(

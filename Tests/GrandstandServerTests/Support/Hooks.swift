@@ -89,8 +89,10 @@ struct Hooks: Sendable {
     /// Turns a webhook on or off, and changes nothing else.
     func setEnabled(_ isEnabled: Bool, _ id: UUID) async throws {
         let present = try await webhook(id)
-        var draft = Contract.WebhookDraft(present.value)
-        draft.enabled = isEnabled
+        let webhook = present.value
+        let draft = Contract.WebhookDraft(
+            url: webhook.url, description: webhook.description, topics: webhook.topics, bundleIds: webhook.bundleIds,
+            enabled: isEnabled)
         _ = try await webhooks.replace(id, with: draft, if: .versions([present.version]), caller)
     }
 

@@ -19,7 +19,7 @@ enum LoopSample {
     /// A bundle ID without capitals. All APIs of APNs accept the same spelling of it.
     static let plainID = name("com.example.stadium")
 
-    static func rates(_ api: AppSendRate.API = .broadcast) -> SendRates {
+    static func rates(_ api: Contract.APNsAPI = .broadcast) -> SendRates {
         SendRates(environment: .production, api: api, logger: logger)
     }
 

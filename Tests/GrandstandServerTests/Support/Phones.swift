@@ -43,18 +43,23 @@ struct Phones: Sendable {
         try await store.put(state, of: id, secret: secret, now: stores.now)
     }
 
-    func registration(_ state: Contract.InstallationDraft, of id: InstallationID) throws -> Registration {
-        try Registration(state, of: id, secret: SecretHash(of: Self.secret), now: stores.now)
-    }
-
     func known(_ id: InstallationID) async throws -> Contract.Installation {
         try await store.installation(id, secret: Self.secret)
     }
 
+    /// A registration and what the tables have of its installation.
+    func registration(
+        _ state: Contract.InstallationDraft = Self.state(), of id: InstallationID
+    ) async throws -> Registration {
+        var registration = Registration(id: id, secret: SecretHash(of: Self.secret), draft: state, now: stores.now)
+        let row = try #require(try await stores.pool.query(Registration.load([registration])).first)
+        registration.row = try Registration.Row(row, of: row.decode("app"))
+        return registration
+    }
+
     /// The state that the tables have.
     func state(of id: InstallationID) async throws -> Contract.InstallationDraft {
-        let rows = try await stores.pool.query(Registration.load([try registration(Self.state(), of: id)]))
-        return try #require(Registration.found(rows).first?.known).draft
+        try #require(try await registration(of: id).row.state)
     }
 
     /// Reports an activity that is shown.
@@ -96,12 +101,6 @@ struct Phones: Sendable {
             try await stores.pool.query(
                 "select installation from starts where run = \(run) and state = 'pending'"
             ).map { try $0.decode(Int.self, "installation") })
-    }
-
-    /// How many starts of a run are settled.
-    func settled(_ run: Int) async throws -> Int {
-        try await stores.count(
-            "select count(*) as n from starts where run = \(run) and state not in ('pending', 'sending')")
     }
 
     func start(_ run: Int, _ installation: Int, _ state: String = "accepted", reason: String? = nil) async throws {

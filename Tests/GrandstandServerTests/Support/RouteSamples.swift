@@ -32,9 +32,9 @@ struct Samples {
 
     func visit(_ path: String = "/console", query: String = "") -> Visit {
         Visit(
-            key: apiKey(), query: FormFields(query), path: path,
+            key: apiKey(), query: QueryParameters(FormFields(query)), path: path,
             parameters: ["bundleId": bundleID.rawValue[...], "environment": "production", "key": "derby", "id": "1"],
-            now: Self.now)
+            now: Self.now, perform: { _ in throw NotScripted() })
     }
 
     func registered() -> Contract.App {
@@ -104,7 +104,7 @@ struct Samples {
         Channel(
             id: id, bundleID: bundleID, environment: .production, channelID: text,
             storagePolicy: .mostRecentMessageStored, state: state, eventKey: key, label: text, reason: reason,
-            attempts: 1, nextAttemptAt: Self.now, createdAt: Self.now)
+            attempts: 1, nextAttemptAt: Self.now, createdAt: Self.now, changedAt: Self.now)
     }
 
     func report(
@@ -144,7 +144,7 @@ extension Samples {
 
     /// A message with every member that it may have.
     func request() throws -> Contract.BroadcastDraft {
-        let text = JSONText.quoted(text)
+        let text = text.quotedJSON
         return Contract.BroadcastDraft(
             event: .update, contentState: try RawJSON(json: #"{"home": 1, "away": 0, "t": \#(text)}"#),
             alert: try RawJSON(json: #"{"title": \#(text), "body": "b"}"#),

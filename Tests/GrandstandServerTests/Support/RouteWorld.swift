@@ -22,7 +22,7 @@ struct RouteWorld {
     let rows: StoreWorld
     var gateway = FakeGateway()
     /// The rate limits. They count the requests of all calls of this world.
-    var limits = RateLimits(requests: nil, failures: nil)
+    var limits = RateLimits()
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
     private var responder: RouterResponder<APIContext>?
@@ -134,16 +134,16 @@ struct RouteWorld {
     /// The API as a server makes it.
     func api(now: @escaping @Sendable () -> Date) throws -> API {
         let configuration = try Configuration(environment: [:])
-        let stores = Stores(Databases(database), configuration, wakeUps: WakeUps(database))
+        let stores = Stores(database, configuration)
         let calls = ChannelCalls(
-            gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
+            gateway: gateway, channels: stores.channels, lease: 10,
             now: now, logger: Self.logger)
         return API(
             configuration: configuration, stores: stores, keys: .holding(Self.keys, database, now: now),
             limits: limits,
-            lookups: LookupReplica(store: LookupStore(database: database), now: now, logger: Self.logger),
+            lookups: LookupReplica(store: LookupStore(database: database), now: now),
             gateway: gateway,
-            channelOperations: calls, reconciliation: Reconciliation(calls: calls),
+            channelOperations: calls,
             readiness: {
                 .init(
                     status: .ready, database: .ok,

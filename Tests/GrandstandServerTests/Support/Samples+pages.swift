@@ -15,7 +15,7 @@ extension Samples {
             ResourcePage(
                 Problem.invalid(text, at: text, text),
                 PageRoute.Form(isIrreversible: true),
-                FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
+                FormFields(entries: [(text, text), ("long", text + "\n")]),
                 path: "/console/test", back: "/console"),
             overview([quota()]),
             EventList(
@@ -90,9 +90,10 @@ extension Samples {
             peak: 5, limit: 100, created: 1, deleted: 0)
         return Overview(
             quotas, live: [row],
-            ConsoleActivity(
-                messages: 1_200, oldestWaiting: Self.now.addingTimeInterval(-30),
-                apple: [.init(label: text, value: "unreachable", detail: text, level: "critical")]),
+            Figure.all(
+                ConsoleActivity(messages: 1_200, oldestWaiting: Self.now.addingTimeInterval(-30)),
+                .init(development: .init(state: .unreachable, reason: text), production: .init(state: .reachable)),
+                now: Self.now),
             samples: [sample], span: .day, visit())
     }
 
@@ -128,7 +129,7 @@ extension Samples {
         let refresh = Refresh(
             seconds: page.refresh ?? 60, path: "/console/events", query: "state=live", isOff: false)
         return Frame(
-            title: page.title, visitor: visitor, refresh: refresh, notice: text,
+            visitor: visitor, refresh: refresh, notice: text,
             madeAt: Moment(Self.now, exact: true))
     }
 }
@@ -145,12 +146,12 @@ extension Table {
 extension Piece {
     /// The text that the page shows.
     var text: String {
-        switch self {
-        case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text
-        case .link(let link): link.moment?.text ?? link.label
-        case .time(let moment): moment.text
-        case .level(let level): level.text
-        case .bar(let bar): bar.barText
+        switch value {
+        case let link as Link: link.moment?.text ?? link.label
+        case let moment as Moment: moment.text
+        case let level as Level: level.text
+        case let bar as Bar: bar.barText
+        default: value as? String ?? ""
         }
     }
 }

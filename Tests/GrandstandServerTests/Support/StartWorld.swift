@@ -32,7 +32,7 @@ struct StartWorld: Sendable {
             at: at, until: until, attributesType: attributesType, attributes: raw(#"{"home": "ARG"}"#),
             contentState: contentState.map(raw), alert: raw(#"{"title": "Kick-off"}"#),
             alertsByLocale: alertsByLocale.isEmpty ? nil : alertsByLocale.mapValues(raw),
-            audiences: audiences?.map { Contract.AudienceSelector(AudienceSelector($0)) }, restart: false)
+            audiences: audiences?.map { AudienceSelector($0) }, restart: false)
     }
 
     /// Declares an event whose start is due now, unless `start` says otherwise.
@@ -42,7 +42,7 @@ struct StartWorld: Sendable {
         audiences: [Audience]? = nil
     ) async throws -> Contract.Event {
         var specification = try EventSpecification.sample(key, audiences: audiences)
-        specification.topics = try topics.map { try #require(Topic(rawValue: $0)) }
+        specification.topics = topics
         specification.start = start ?? Self.start(at: now)
         return try await stores.put(specification)
     }

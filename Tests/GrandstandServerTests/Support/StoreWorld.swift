@@ -18,7 +18,6 @@ struct StoreWorld: Sendable {
     let channels: ChannelStore
     let outbox: Outbox
     let keys: KeyStore
-    let reconciliations: ReconciliationStore
     let auditLog: AuditLog
 
     /// Seconds for which the channel of an ended event is kept.
@@ -28,13 +27,13 @@ struct StoreWorld: Sendable {
 
     init(_ test: TestDatabase, at now: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
         pool = test.pool
-        clock = ManualClock(now)
+        let clock = ManualClock(now)
+        self.clock = clock
         apps = AppStore(test.database)
         events = EventStore(test.database)
         channels = ChannelStore(test.database)
         outbox = Outbox(test.database)
-        keys = KeyStore(database: test.database)
-        reconciliations = ReconciliationStore(test.database)
+        keys = KeyStore(database: test.database, now: { clock.now })
         auditLog = AuditLog(database: test.database)
     }
 
@@ -119,7 +118,7 @@ struct StoreWorld: Sendable {
             """
             select \(ChannelStore.columns) from channels c where \(isOfApp) and \(condition) order by c.created_at, c.id
             """
-        ).map(ChannelStore.channel)
+        ).read()
     }
 
     // MARK: Reconciliations
@@ -150,22 +149,21 @@ struct StoreWorld: Sendable {
     // The steps of a reconciliation of the sample app in production.
 
     func beginReconciliation() async throws -> ReconciliationRun {
-        try await reconciliations.begin(.sample(), now: now, leasedUntil: now + 10)
+        try await channels.begin(.sample(), now: now, leasedUntil: now + 10)
     }
 
     func claimReconciliation(interval: TimeInterval = 0) async throws -> ReconciliationRun? {
-        try await reconciliations.claimDue(interval: interval, now: now, leasedUntil: now + 10)
+        try await channels.claimDue(interval: interval, now: now, leasedUntil: now + 10)
     }
 
     func observe(_ listed: [String], _ run: ReconciliationRun) async throws -> ReconciliationPlan {
-        let listing = ChannelListing(channelIDs: listed)
-        return ReconciliationPlan(listing, try await reconciliations.observe(listing, listedAt: now, seenAt: now, run))
+        try await channels.observe(ChannelListing(channelIDs: listed), listedAt: now, seenAt: now, run)
     }
 
     func apply(
         _ actions: [ReconciliationAction], _ run: ReconciliationRun
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
-        try await reconciliations.apply(actions, run, by: .server, now: now, leasedUntil: now + 10)
+        try await channels.apply(actions, run, by: .server, now: now, leasedUntil: now + 10)
     }
 
     @discardableResult
@@ -176,13 +174,13 @@ struct StoreWorld: Sendable {
             id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
             actor: "test", startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0,
             missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
-        try await reconciliations.finish(run, report, again: nil, recreates: recreates, now: now)
+        try await channels.finish(run, report, again: nil, recreates: recreates, now: now)
         return report
     }
 
     /// Records Apple's list as it was read before a creation.
     func witness(_ listed: [String]) async throws {
-        try await reconciliations.witness(
+        try await channels.witness(
             ChannelListing(channelIDs: listed), askedAt: now, seenAt: now, .sample())
     }
 
@@ -212,7 +210,7 @@ struct StoreWorld: Sendable {
     func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
 
     func nextReconciliation() async throws -> Date? {
-        try await reconciliations.nextDue(interval: 0, now: now)
+        try await channels.nextDue(interval: 0, now: now)
     }
 
     // MARK: Broadcasts
@@ -297,10 +295,10 @@ struct StoreWorld: Sendable {
     func deliveriesNeverDue() async throws -> Int {
         try await count(
             """
-            select count(*) as n from deliveries d join lanes l on l.id = d.lane
+            select count(*) as n from deliveries d join audiences l on l.lane = d.lane
             where d.settled_at is null and d.tokens is null and l.due_at is null and not exists (
                 -- One that is under way finds its lane when the lease ends.
-                select from deliveries u where u.lane = l.id and u.state = 'sending' and l.leased_until is not null)
+                select from deliveries u where u.lane = l.lane and u.state = 'sending' and l.leased_until is not null)
             """)
     }
 
@@ -371,7 +369,7 @@ extension Contract.Event {
     /// The declaration, as a PUT of it would be read.
     var specification: EventSpecification {
         get throws {
-            var specification = try EventDocument(of: self).declaration(of: eventKey)
+            var specification = try JSONDraft(event: self).declaration(of: eventKey)
             if metadata.description == "{}" { specification.metadata = nil }
             return specification
         }
@@ -457,10 +455,6 @@ extension ClaimedDelivery {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-extension Contract.AuditAnswer {
-    static let noAnswer = Contract.AuditAnswer(reason: "no answer")
-}
-
 extension Verdict {
     static let ok = Verdict.accepted(APNsReceipt(requestID: nil))
 }
@@ -511,7 +505,7 @@ extension StoreWorld {
     }
 
     func create(_ draft: Contract.KeyDraft) async throws -> Contract.IssuedKey {
-        try await keys.create(draft, by: .commandLine, now: now)
+        try await keys.create(draft, by: .commandLine)
     }
 
     /// A key for all apps.
@@ -526,7 +520,12 @@ extension StoreWorld {
     ) async throws -> Contract.Lookup? {
         let name = LookupName(
             topic: topic, environment: environment, key: try .sample(key), variant: variant.flatMap(Variant.init))
-        return try await lookups.lookups(of: [name], now: now)[name]?.lookup
+        guard let entry = try await lookups.records(of: [name.key])[name.key].map(LookupEntry.init),
+            let record = entry.record(of: name)
+        else { return nil }
+        return record.lookup(
+            of: name.key, variants: entry.variants(of: name).compactMap(\.self),
+            with: try await lookups.contents(of: [record.lane])[record.lane], now: now)
     }
 
     /// The content that lookups show.

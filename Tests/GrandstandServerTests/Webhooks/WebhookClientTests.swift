@@ -34,8 +34,6 @@ struct WebhookClientTests {
             let body = #"{"text":"\#(String(repeating: "ä", count: 100_000))"}"#
             let message = try Self.message("\(receiver.url)/in/here?a=b", body: body)
             let client = try Self.client()
-            #expect(await client.refusal(of: message.url) == nil)
-            #expect(receiver.connections == 0)
             #expect(await client.post(message) == .answered(status: 200))
             let request = try #require(receiver.requests.first)
             #expect(request.method == "POST")
@@ -58,13 +56,17 @@ struct WebhookClientTests {
     }
 
     @Test func `Retry-After is read as seconds and as a date`() async throws {
-        let date = "Tue, 14 Nov 2023 22:14:20 GMT"
+        let date = HTTPDate.text(Int(Date().timeIntervalSince1970) + 600)
         try await Receiver.with(
             react: { number, _ in .answer(503, headers: ["retry-after": number == 0 ? "17" : date]) }
         ) { receiver in
             let (client, message) = (try Self.client(), try Self.message(receiver.url))
             #expect(await client.post(message) == .answered(status: 503, retryAfter: 17))
-            #expect(await client.post(message) == .answered(status: 503, retryAfter: 60))
+            guard case .answered(503, let seconds?) = await client.post(message) else {
+                Issue.record("the date is not read")
+                return
+            }
+            #expect((1...600).contains(seconds))
         }
     }
 
@@ -100,17 +102,6 @@ struct WebhookClientTests {
         let reason = try #require(try await Self.client().post(try Self.message(url)).unanswered)
         #expect(reason.hasPrefix("no connection to 127.0.0.1:"))
         #expect(reason.hasSuffix(": Connection refused"))
-    }
-
-    @Test(arguments: ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1"])
-    func `loopback in any notation is refused before a connection is made`(host: String) async throws {
-        try await Receiver.with { receiver in
-            let (client, text) = (try Self.client(Self.strict), "http://\(host):\(receiver.port)/")
-            let url = try #require(WebhookURL(rawValue: text))
-            #expect(await client.refusal(of: url) != nil)
-            #expect(try await client.post(Self.message(text)).isRefused)
-            #expect(receiver.connections == 0)
-        }
     }
 
     /// Addresses that a name server may return for a name that was public when the webhook was declared.
@@ -209,24 +200,4 @@ struct WebhookClientTests {
 
 extension WebhookAnswer {
     fileprivate var unanswered: String? { if case .unanswered(let reason) = self { reason } else { nil } }
-
-    fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
-}
-
-/// An answer's header as libcurl passes it on.
-struct AnswerHeadTests {
-    @Test func `the status counts when the header is complete, and 1xx is skipped`() {
-        var head = AnswerHead()
-        for line in ["HTTP/1.1 103 Early Hints\r\n", "Retry-After: 5\r\n", "\r\n", "HTTP/1.1 503 Busy\r\n"] {
-            head.read(line)
-        }
-        #expect(head.status == nil)
-        head.read("retry-after:  17 \r\n")
-        head.read("\r\n")
-        #expect(head.status == 503)
-        #expect(head.retryAfter(Date()) == 17)
-        // Trailers do not count.
-        head.read("Retry-After: 9\r\n")
-        #expect(head.retryAfter(Date()) == 17)
-    }
 }

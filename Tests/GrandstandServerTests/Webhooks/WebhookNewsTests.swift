@@ -221,9 +221,7 @@ struct WebhookNewsTests {
         try await withHooks { hooks in
             let stores = hooks.stores
             _ = try await stores.apps.put(.sample(channelLimit: 1))
-            #expect(try await !stores.channels.areLevelsWatched())
             try await hooks.add([.quotaLevel])
-            #expect(try await stores.channels.areLevelsWatched())
             func note() async throws {
                 let quotas = try await stores.quotas()
                 _ = try await concurrently(4) { _ in try await stores.channels.noteLevels(of: quotas, now: stores.now) }
@@ -243,7 +241,7 @@ struct WebhookNewsTests {
             let stores = hooks.stores
             try await stores.open()
             try await hooks.add([.reconciliationFound])
-            let run = try await stores.reconciliations.begin(
+            let run = try await stores.channels.begin(
                 .sample(), now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
             #expect(try await hooks.told().isEmpty)
             try await stores.finish(run, .listIncomplete)
@@ -296,7 +294,7 @@ struct WebhookDeclarationTests {
             let before = try await hooks.webhook(bad)
             func revoke(disabling: Bool) async throws -> Bool {
                 try await hooks.stores.keys.revoke(
-                    leaked.id, disablingWebhooks: disabling, by: .commandLine, now: hooks.stores.now)
+                    leaked.id, disablingWebhooks: disabling, by: .commandLine)
             }
             #expect(try await revoke(disabling: false))
             #expect(try await hooks.webhook(bad).value.enabled)
@@ -316,7 +314,7 @@ struct WebhookDeclarationTests {
             for app in ["com.example.Goal", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
             let (revoked, bound) = (try await Self.caller(hooks), try await Self.caller(hooks, of: .sample()))
             let id = try await Self.create(hooks, bound, "com.example.Goal")
-            _ = try await hooks.stores.keys.revoke(revoked.id, by: .commandLine, now: hooks.stores.now)
+            _ = try await hooks.stores.keys.revoke(revoked.id, by: .commandLine)
             for (caller, kind) in [(revoked, Problem.Kind.unauthenticated), (bound, .forbidden)] {
                 try await refuses(kind) { try await Self.create(hooks, caller, "com.example.Other") }
                 try await refuses(kind) {

@@ -16,14 +16,14 @@ struct WebhookQueueTests {
             var message = first
             for delay in WebhookVerdict.delays {
                 try await hooks.settle(message, .answered(status: 500))
-                #expect(try await hooks.webhooks.nextDue() == hooks.stores.now + delay)
+                #expect(try await hooks.delivery(message).nextAttemptAt == hooks.stores.now + delay)
                 hooks.stores.clock.advance(by: delay)
                 message = try #require(try await hooks.claim().first)
             }
             try await hooks.settle(message, .answered(status: 500))
             let log = try await hooks.delivery(message)
             #expect(log.state == .failed && log.log.map(\.attempt) == Array(1...10))
-            #expect(try await hooks.webhooks.nextDue() == nil)
+            #expect(log.nextAttemptAt == nil)
 
             _ = try await hooks.webhooks.replay(message.id, of: webhook.uuid, hooks.caller)
             let again = try #require(try await hooks.claim().first)

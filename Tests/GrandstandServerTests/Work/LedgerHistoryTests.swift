@@ -13,7 +13,7 @@ internal import Testing
 struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0
     private static let tables = [
-        "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "start_runs",
+        "events", "audiences", "channels", "broadcasts", "deliveries", "event_starts", "start_runs",
         "starts",
     ]
 
@@ -74,7 +74,7 @@ struct LedgerHistoryTests {
         try await withStores { stores in
             let second = try Audience.sample("com.example.Other")
             try await stores.open(audiences: [.sample(), second])
-            let lanes = try await stores.rows("lanes")
+            let lanes = try await stores.rows("audiences")
             // The audience `second` is removed after its channel was created. The third audience is removed before its
             // channel is created.
             try await stores.put(.sample(audiences: [.sample()]))
@@ -86,7 +86,7 @@ struct LedgerHistoryTests {
             stores.clock.advance(by: Self.month + 1)
             try await Self.prune(stores)
             #expect(try await stores.rows("channels") == 1)
-            #expect(try await stores.rows("lanes") == lanes - 1)
+            #expect(try await stores.rows("audiences") == lanes - 1)
             try await stores.accept(.update())
             try await stores.sendOne()
         }
@@ -155,7 +155,8 @@ struct LedgerHistoryTests {
         let pool = stores.pool
         try await pool.query(
             """
-            insert into event_starts (event_key, attributes_type, attributes, alert) values (\(key), 'A', '{}', '{}')
+            insert into event_starts (event_key, declaration, attributes_type)
+            values (\(key), '{"attributesType": "A", "attributes": {}, "alert": {}, "restart": false}', 'A')
             """)
         try await pool.query(
             """

@@ -62,75 +62,55 @@ struct JanitorTests {
     }
 }
 
-/// When samples are taken, with a clock that the test controls.
+/// When the quotas are sampled, with a clock that the test controls.
 struct QuotaSamplerTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
-    /// Runs a test with one app.
-    private static func with(
-        _ body: (TestDatabase, _ sample: @escaping @Sendable (TimeInterval) async throws -> Date) async throws -> Void
-    ) async throws {
+    @Test func `two replicas take a sample every five minutes, and a failed one until its time has passed`()
+        async throws
+    {
         try await withDatabase(.own) { test in
             try await AppStore(test.database).put(.sample())
-            let channels = ChannelStore(test.database)
-            try await body(test) { seconds in
-                try await channels.sample(tenure: ChannelTenure(), now: noon + seconds)
+            let clock = ManualClock(Self.noon)
+            let watches = (0..<2).map { _ in
+                GaugeWatch(
+                    test.database, channels: ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
             }
-        }
-    }
-
-    /// The times of the stored samples, in seconds after noon.
-    private static func taken(_ test: TestDatabase) async throws -> [TimeInterval] {
-        try await test.pool.query(
-            "select at from quota_samples where step = 300 and environment = 'production' order by at"
-        ).map { try $0.decode(Date.self, "at").timeIntervalSince(noon) }
-    }
-
-    @Test func `a sample is taken every five minutes, by the first of two replicas`() async throws {
-        try await Self.with { test, sample in
-            for seconds in stride(from: 0.0, to: 900, by: 5) {
-                for _ in 0..<2 { _ = try await sample(seconds + 1) }
+            func look(_ seconds: TimeInterval) async throws {
+                clock.advance(by: (Self.noon + seconds).timeIntervalSince(clock.now))
+                for watch in watches { try await watch.look() }
             }
-            #expect(try await Self.taken(test) == [0, 300, 600])
-        }
-    }
-
-    @Test func `a failed sample is repeated until its time has passed`() async throws {
-        try await Self.with { test, sample in
+            /// The times of the stored samples, in seconds after noon.
+            func taken() async throws -> [TimeInterval] {
+                try await test.pool.query(
+                    "select at from quota_samples where step = 300 and environment = 'production' order by at"
+                ).map { try $0.decode(Date.self, "at").timeIntervalSince(Self.noon) }
+            }
+            for seconds in stride(from: 1.0, to: 600, by: 25) { try await look(seconds) }
+            #expect(try await taken() == [0, 300])
             try await test.pool.query("alter table quota_samples rename to elsewhere")
-            await #expect(throws: (any Error).self) { try await sample(0) }
+            await #expect(throws: (any Error).self) { try await look(600) }
             try await test.pool.query("alter table elsewhere rename to quota_samples")
-            #expect(try await sample(5) == Self.noon + 300)
-            // No replica ran at 12:05 and 12:10. At 12:16:01 it is too late for the sample of 12:15.
-            #expect(try await sample(900 + 61) == Self.noon + 1_200)
-            _ = try await sample(1_200)
-            #expect(try await Self.taken(test) == [0, 1_200])
+            try await look(605)
+            // No replica ran at 12:15. At 12:16:01 it is too late for this sample.
+            try await look(900 + 61)
+            try await look(1_200)
+            #expect(try await taken() == [0, 300, 600, 1_200])
         }
     }
-}
-
-/// A clock that the test sets.
-private final class Clock: Sendable {
-    private let date: Mutex<Date>
-
-    init(_ date: Date) { self.date = Mutex(date) }
-
-    func set(_ other: Date) { date.withLock { $0 = other } }
-    var read: @Sendable () -> Date { { self.date.withLock(\.self) } }
 }
 
 /// The database's gauges. A replica without current values reports none.
 struct GaugeWatchTests {
     @Test(.database) func `without a present reading nothing is reported`() async throws {
         let test = try #require(DatabaseTrait.current)
-        let clock = Clock(Date(timeIntervalSince1970: 1_800_000_000))
+        let clock = ManualClock(LoopSample.now)
         let watch = GaugeWatch(
-            test.database, channels: ChannelStore(test.database), tenure: ChannelTenure(), now: clock.read)
+            test.database, channels: ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
         #expect(watch.current.isEmpty)
         for (seconds, isReported) in [(14.0, true), (15, false)] {
-            let now = clock.read()
             try await watch.look()
-            clock.set(now + seconds)
+            clock.advance(by: seconds)
             #expect(watch.current.isEmpty != isReported)
         }
         try await watch.look()

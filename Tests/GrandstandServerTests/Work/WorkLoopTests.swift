@@ -68,13 +68,14 @@ struct WorkLoopTests {
     ) -> WorkLoop<Int> {
         WorkLoop(
             settings, failure: "failed", logger: LoopSample.logger, now: { LoopSample.now }, mayClaim: mayClaim,
-            claim: { free in
+            claim: { free, _ in
                 journal.write(.claim(free: free))
                 return await .claimed(queue.take(free)) { nil }
             },
             perform: { work in
                 journal.write(.begun(work))
                 await perform(work)
+                return nil
             })
     }
 
@@ -121,7 +122,7 @@ struct WorkLoopTests {
         let journal = Journal()
         let loop = WorkLoop<Int>(
             Self.settings(), failure: "failed", logger: LoopSample.logger, now: { LoopSample.now },
-            claim: { free in
+            claim: { free, _ in
                 let fails = failures.withLock { left in
                     left -= 1
                     return left >= 0
@@ -129,7 +130,7 @@ struct WorkLoopTests {
                 if fails { throw Problem(.storeUnavailable, "down") }
                 journal.write(.claim(free: free))
                 return .idle()
-            }, perform: { _ in })
+            })
         let running = Task { await loop.run() }
         await journal.wait(for: 1, where: Self.isClaim)
         running.cancel()
@@ -197,7 +198,7 @@ struct WorkLoopTests {
     @Test func `loops that are stopped one after the other share one drain`() async {
         let drain = Drain(.milliseconds(1))
         let end = drain.begin()
-        try? await drain.wait()
+        try? await Task.sleep(until: end, clock: .continuous)
         #expect(drain.begin() == end)
         // This loop is stopped after the drain is over, so its work is cancelled at once. It gets no drain of its own.
         #expect(await Self.outlasting(drain).last == .cancelled(1))

@@ -11,7 +11,7 @@ struct DeviceBoundsTests {
         var account = DeviceAccount(installations: 7, created: 4)
         try account.create(mostNew: 5, at: Self.now)
         let refused = #expect(throws: Problem.self) { try account.create(mostNew: 5, at: Self.now) }
-        #expect(refused?.kind == .rateLimited && refused?.retryAfter == 600 && refused?.members == [.limit(5)])
+        #expect(refused?.kind == .rateLimited && refused?.retryAfter == 600 && refused?.limit == 5)
         #expect(account.installations == 8)
     }
 
@@ -35,7 +35,7 @@ struct DeviceBoundsTests {
         for _ in 0..<3 { until = try DeviceBounds.pace(10, until, at: Self.now) }
         let full = until
         let refused = #expect(throws: Problem.self) { try DeviceBounds.pace(1, full, at: Self.now) }
-        #expect(refused?.kind == .rateLimited && refused?.retryAfter == 180 && refused?.members == [.limit(20)])
+        #expect(refused?.kind == .rateLimited && refused?.retryAfter == 180 && refused?.limit == 20)
         #expect(try DeviceBounds.pace(0, full, at: Self.now) == full)
         let later = Self.now.addingTimeInterval(180)
         let again = try DeviceBounds.pace(1, full, at: later)

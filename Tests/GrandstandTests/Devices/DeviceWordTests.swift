@@ -2,14 +2,10 @@ internal import Grandstand
 internal import Testing
 
 struct DeviceWordTests {
-    @Test func `a token is read in upper and lower case, shown by its last six digits and written in lower case`()
-        throws
-    {
-        let token = try #require(DeviceToken(hex: "80ABcdef0123"))
-        #expect(token.bytes == [0x80, 0xAB, 0xCD, 0xEF, 0x01, 0x23])
+    @Test func `a token is written in lower case, and shown by its last six digits`() throws {
+        let token = try #require(DeviceToken(bytes: [0x80, 0xAB, 0xCD, 0xEF, 0x01, 0x23]))
         #expect(token.hex == "80abcdef0123")
         #expect("\(token)" == "…ef0123")
-        #expect(DeviceToken(bytes: token.bytes) == token)
     }
 
     @Test func `versions are read and compared by their first two parts`() throws {

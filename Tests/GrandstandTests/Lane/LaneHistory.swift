@@ -81,7 +81,9 @@ struct LaneHistory {
 
     /// Does what the store does after each call: sets `waitsSince`, the time since which the lane waits, to the lane's
     /// due time, or to `nil` if the lane is leased.
-    private mutating func write() { lane.waitsSince = lane.lease == nil ? verbs.due(lane, now) : nil }
+    private mutating func write() {
+        lane[.channel].waitsSince = lane[.channel].lease == nil ? verbs.due(lane, now) : nil
+    }
 
     // MARK: Steps
 
@@ -264,7 +266,7 @@ struct LaneHistory {
         expect(lane == before, "another replica's verdict counts")
         settled.replica = replica
         verbs.settle(&lane, settled, now)
-        expect(lane.lease == nil, "still leased")
+        expect(lane[.channel].lease == nil, "still leased")
     }
 
     private mutating func withdraw() {
@@ -303,7 +305,7 @@ struct LaneHistory {
         }
         guard fault == nil else { return }
         expect(lane.messages.allSatisfy(\.state.isSettled), "something waits for ever")
-        expect(verbs.due(lane, now) == nil && lane.lease == nil, "due with nothing to do")
+        expect(verbs.due(lane, now) == nil && lane[.channel].lease == nil, "due with nothing to do")
         let standing = orders.last { !$0.isWithdrawn }
         expect(lane.newest == standing?.message.broadcast, "the newest is another one")
         for (index, order) in orders.enumerated() {

@@ -151,7 +151,7 @@ private struct LanePlayer {
         case .takeover: try take(by: 1)
         case .send:
             try take(by: 0)
-            if lane.lease != nil { settle(.ok, nil, by: 0) }
+            if lane[.channel].lease != nil { settle(.ok, nil, by: 0) }
         case .settle(let answer, let message, let replica): settle(answer, message, by: replica)
         case .shard(let progress, let number): try settle(progress, number)
         case .release(let message):
@@ -168,24 +168,24 @@ private struct LanePlayer {
         case .connect:
             channels += 1
             lane.connect(Self.channel(channels))
-        case .disconnect: logTime(lane.disconnect(at: now), or: "free")
-        case .lose: logTime(lane.disconnect(refusal: "ChannelNotRegistered", at: now), or: "free")
+        case .disconnect: lose { $0.disconnect(at: $1) }
+        case .lose: lose { $0.disconnect(refusal: "ChannelNotRegistered", at: $1) }
         case .change:
             var audience = lane.audience
             audience.storagePolicy = .noMessageStored
-            logTime(lane.change(audience, at: now), or: "free")
+            lose { $0.change(audience, at: $1) }
         case .fence: lane.fence(at: now)
         case .close: lane.close(at: now)
         case .reopen: lane.reopen(closedAt: now)
         case .lease: log.append(lane.lease(for: claim(by: 0)) ? "leased" : "busy")
         case .giveBack(let replica): lane.release(by: replicas[replica], at: now)
-        case .lift(let seconds): lane.lastTimestamp = Int(sceneTime.timeIntervalSince1970) + seconds
+        case .lift(let seconds): lane[.channel].lastTimestamp = Int(sceneTime.timeIntervalSince1970) + seconds
         case .states: log.append(lane.messages.map(\.state.rawValue).joined(separator: " "))
         case .due: logTime(lane.due(script.kind, at: now), or: "idle")
         case .newest: log.append(number(of: lane.newest))
         case .gate: log.append(lane.closedAt != nil ? "closed" : lane.fencedAt != nil ? "fenced" : "open")
         case .rank: log.append("\(lane.rank(at: now))")
-        case .timestamp: log.append("\(lane.lastTimestamp - Int(sceneTime.timeIntervalSince1970))")
+        case .timestamp: log.append("\(lane[.channel].lastTimestamp - Int(sceneTime.timeIntervalSince1970))")
         case .reason(let message): log.append(lane.messages[message - 1].reason ?? "none")
         case .attempts(let message): log.append("\(lane.messages[message - 1].attempts)")
         case .counts(let message):
@@ -195,7 +195,12 @@ private struct LanePlayer {
             log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))
         }
         // Does what the store does after each call.
-        lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil
+        lane[.channel].waitsSince = lane[.channel].lease == nil ? lane.due(at: now) : nil
+    }
+
+    private mutating func lose(_ channel: (inout Lane, Date) -> Void) {
+        logTime(lane.channelNeededUntil, or: "free")
+        channel(&lane, now)
     }
 
     private mutating func accept(_ order: LaneScript.Order) {
@@ -256,11 +261,9 @@ private struct LanePlayer {
         let sent = lane.messages[(message ?? underWay ?? 1) - 1]
         var settled = ClaimedDelivery(sent, of: lane, by: replicas[replica], verdict, at: now)
         if case .refused = answer { settled.mayBeProcessed = false }
-        switch lane.settle(settled, at: now) {
-        case .none: log.append("ignored")
-        case .settled: break
-        case .channelDoubted: log.append("doubt")
-        }
+        let before = lane
+        if lane.settle(settled, at: now) != nil { log.append("doubt") }
+        if lane == before { log.append("ignored") }
     }
 
     private mutating func settle(_ progress: TokenProgress, _ number: Int?) throws {

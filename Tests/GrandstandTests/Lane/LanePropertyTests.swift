@@ -53,9 +53,7 @@ struct LanePropertyTests {
                     if let index = lane.messages.firstIndex(where: { $0.id == head.id }) {
                         lane.messages[index] = only.messages[0]
                     }
-                    lane.lease = only.lease
-                    lane.readyAt = only.readyAt
-                    lane.lastTimestamp = only.lastTimestamp
+                    lane[.channel] = only[.channel]
                     return taken
                 }
             case .oldAlertsRing:
@@ -66,27 +64,27 @@ struct LanePropertyTests {
                 }
             case .sameTimestamp:
                 verbs.take = { lane, claim, requestID in
-                    let last = lane.lastTimestamp
+                    let last = lane[.channel].lastTimestamp
                     let taken = lane.take(claim, requestID: requestID)
-                    lane.lastTimestamp = last
+                    lane[.channel].lastTimestamp = last
                     return taken
                 }
             case .forgetsLease:
                 verbs.take = { lane, claim, requestID in
-                    lane.lease = nil
+                    lane[.channel].lease = nil
                     return lane.take(claim, requestID: requestID)
                 }
             case .retriesAtOnce:
                 verbs.settle = { lane, settlement, now in
-                    _ = lane.settle(settlement, at: now)
+                    lane.settle(settlement, at: now)
                     for index in lane.messages.indices { lane.messages[index].nextAttemptAt = nil }
-                    lane.readyAt = nil
+                    lane[.channel].readyAt = nil
                 }
             case .anyReplicaSettles:
                 verbs.settle = { lane, settlement, now in
                     var stolen = settlement
-                    stolen.replica = lane.lease?.replica ?? settlement.replica
-                    _ = lane.settle(stolen, at: now)
+                    stolen.replica = lane[.channel].lease?.replica ?? settlement.replica
+                    lane.settle(stolen, at: now)
                 }
             case .newRequestForRepetition:
                 verbs.take = { lane, claim, requestID in
@@ -111,15 +109,15 @@ struct LanePropertyTests {
             case .dueWithoutWork: verbs.due = { lane, now in lane.due(at: now) ?? now }
             case .ignoresThrottling:
                 verbs.settle = { lane, settlement, now in
-                    let ready = lane.readyAt
-                    _ = lane.settle(settlement, at: now)
-                    lane.readyAt = ready
+                    let ready = lane[.channel].readyAt
+                    lane.settle(settlement, at: now)
+                    lane[.channel].readyAt = ready
                 }
             case .forgetsWhatMayHaveLeft:
                 verbs.settle = { lane, settlement, now in
                     var refused = settlement
                     refused.mayBeProcessed = false
-                    _ = lane.settle(refused, at: now)
+                    lane.settle(refused, at: now)
                 }
             case .slowClock:
                 verbs.take = { lane, claim, requestID in
@@ -130,12 +128,12 @@ struct LanePropertyTests {
             case .keepsOldChannel:
                 verbs.change = { lane, audience, now in
                     let channel = lane.channel
-                    _ = lane.change(audience, at: now)
+                    lane.change(audience, at: now)
                     lane.channel = channel
                 }
             case .cancelsWithOldChannel:
                 verbs.change = { lane, audience, now in
-                    _ = lane.change(audience, at: now)
+                    lane.change(audience, at: now)
                     lane.close(at: now)
                     lane.reopen(closedAt: now)
                 }

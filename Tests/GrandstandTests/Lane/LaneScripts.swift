@@ -34,11 +34,6 @@ extension LaneScript {
         "an update gives way to a newer one, an alert does not, and the end is last": .init(
             [.update, .alert, .update, .update, .end, .states, .send, .send, .take, .gate],
             "superseded queued superseded superseded queued, 2!2, 5, -, fenced"),
-        "the timestamp is the clock's, and rises even with several messages a second": .init(
-            [
-                .update, .send, .timestamp, .wait(0.2), .update, .send, .timestamp, .wait(100), .update, .send,
-                .timestamp,
-            ], "1, 0, 2, 1, 3, 100"),
         "timestamps are at most an hour ahead of the clock, and beyond that the lane waits": .init(
             [.lift(3_600), .update, .take, .due, .update, .wait(1), .send, .timestamp], "-, +1, 2, 3601"),
         "a late claim does not delay the next message": .init(

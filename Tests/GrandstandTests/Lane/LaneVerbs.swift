@@ -6,10 +6,10 @@ internal import GrandstandContract
 struct LaneVerbs {
     var accept: (inout Lane, LaneMessage, Date) -> Void = { $0.accept($1, at: $2) }
     var take: (inout Lane, LaneClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
-    var settle: (inout Lane, ClaimedDelivery, Date) -> Void = { _ = $0.settle($1, at: $2) }
+    var settle: (inout Lane, ClaimedDelivery, Date) -> Void = { $0.settle($1, at: $2) }
     var connect: (inout Lane, Lane.Channel) -> Void = { $0.connect($1) }
     var judge: (inout Lane, [UUID: Int]) -> Void = { $0.judgeExpirations($1) }
-    var change: (inout Lane, Audience, Date) -> Void = { _ = $0.change($1, at: $2) }
+    var change: (inout Lane, Audience, Date) -> Void = { $0.change($1, at: $2) }
     var withdraw: (inout Lane, UUID, Date) -> Bool = { $0.withdraw($1, at: $2) }
     var due: (Lane, Date) -> Date? = { $0.due(at: $1) }
 }

@@ -12,7 +12,7 @@ struct ReconciliationWorld: CustomStringConvertible {
     static let quietRounds = 4
 
     var apple: [String: StoragePolicy] = [:]
-    var ledger: [LedgerSnapshot.Entry] = []
+    var ledger: [Channel] = []
     var sights: [String: UnmanagedChannel] = [:]
     var events: Set<EventKey> = []
     var options: ReconciliationOptions
@@ -78,9 +78,9 @@ struct ReconciliationWorld: CustomStringConvertible {
     }
 
     private mutating func addRow(_ state: Channel.State, _ key: EventKey?, _ vanishing: Double) {
-        var entry = LedgerSnapshot.Entry(
-            id: random.uuid(), channelID: nil, state: state, storagePolicy: random.policy(), eventKey: key,
-            changedAt: ago(1...900), deletionConfirmed: state == .deleted && random.chance(0.7))
+        var entry = Channel(
+            id: random.uuid(), state: state, storagePolicy: random.policy(), eventKey: key, changedAt: ago(1...900))
+        entry.deletionConfirmed = state == .deleted && random.chance(0.7)
         if state != .creating {
             entry.channelID = make(entry.storagePolicy)
             let isThere = state == .missing || state == .deleted ? random.chance(0.3) : !random.chance(vanishing)
@@ -132,7 +132,7 @@ struct ReconciliationWorld: CustomStringConvertible {
         let listedAt = now
         now += 1
         let listing = ChannelListing(channelIDs: apple.keys.filter { $0 != forgotten }.sorted())
-        let plan = ReconciliationPlan(listing, observe(listing, listedAt: listedAt))
+        let plan = observe(listing, listedAt: listedAt)
         var readings: [String: ReconciliationPlan.Reading] = [:]
         for channelID in plan.questions(options, now: now, limit: readLimit) {
             let policy = channelID == forgotten ? nil : apple[channelID]
@@ -155,7 +155,7 @@ struct ReconciliationWorld: CustomStringConvertible {
 
     // MARK: Work
 
-    private mutating func observe(_ listing: ChannelListing, listedAt: Date) -> LedgerSnapshot {
+    private mutating func observe(_ listing: ChannelListing, listedAt: Date) -> ReconciliationPlan {
         let known = Set(ledger.compactMap(\.channelID))
         let listed = Set(listing.channelIDs)
         sights = sights.filter { listed.contains($0.key) && !known.contains($0.key) }
@@ -175,8 +175,8 @@ struct ReconciliationWorld: CustomStringConvertible {
                 }
             return entry
         }
-        return LedgerSnapshot(
-            entries: entries,
+        return ReconciliationPlan(
+            listing, entries,
             unmanaged: sights.values.sorted { ($0.firstSeenAt, $0.channelID) < ($1.firstSeenAt, $1.channelID) },
             listedAt: listedAt)
     }
@@ -198,8 +198,8 @@ struct ReconciliationWorld: CustomStringConvertible {
             case .missing where entry.eventKey != nil:
                 entry.state = .deleted
                 ledger.append(
-                    LedgerSnapshot.Entry(
-                        id: random.uuid(), channelID: nil, state: .creating, storagePolicy: entry.storagePolicy,
+                    Channel(
+                        id: random.uuid(), state: .creating, storagePolicy: entry.storagePolicy,
                         eventKey: entry.eventKey, changedAt: now))
             default: continue
             }
@@ -259,7 +259,7 @@ struct ReconciliationWorld: CustomStringConvertible {
         }
     }
 
-    private mutating func change(_ entry: LedgerSnapshot.Entry, _ body: (inout LedgerSnapshot.Entry) -> Void) {
+    private mutating func change(_ entry: Channel, _ body: (inout Channel) -> Void) {
         guard let index = ledger.firstIndex(where: { $0.id == entry.id }) else { return }
         body(&ledger[index])
         ledger[index].changedAt = now
@@ -267,7 +267,7 @@ struct ReconciliationWorld: CustomStringConvertible {
 
     private mutating func takeOver(_ channel: UnmanagedChannel, as state: Channel.State) {
         ledger.append(
-            LedgerSnapshot.Entry(
+            Channel(
                 id: random.uuid(), channelID: channel.channelID, state: state,
                 storagePolicy: channel.storagePolicy ?? .noMessageStored, eventKey: nil, changedAt: now))
     }
@@ -305,5 +305,66 @@ struct ReconciliationWorld: CustomStringConvertible {
         apple: \(apple)
         ledger: \(ledger.map { "\($0.channelID ?? "-") \($0.state) \($0.eventKey?.rawValue ?? "-")" })
         """
+    }
+}
+
+/// Actions of other systems, and faults.
+extension ReconciliationWorld {
+    /// Four minutes in which other systems are active and calls fail.
+    mutating func trouble() {
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            let policy = random.policy()
+            others[make(policy)] = (now, policy)
+            now += 1
+        }
+        if random.chance(0.3), let victim = others.keys.sorted().randomElement(using: &random) { apple[victim] = nil }
+        // The list may be requested shortly before a creation, or long before it.
+        if random.chance(0.7) { witness() }
+        now += random.pick([0, 5, 59, 61])
+        for index in ledger.indices where ledger[index].state == .creating && ledger[index].calledAt == nil {
+            if random.chance(0.7) { call(index) }
+        }
+        if random.chance(0.3) {
+            now += 1
+            let policy = random.policy()
+            others[make(policy)] = (now, policy)
+        }
+        // APNs refuses a message because of the channel, rightly or wrongly.
+        for index in ledger.indices where ledger[index].state == .active && random.chance(0.3) {
+            ledger[index].doubtedAt = now
+            if random.chance(0.4), let channelID = ledger[index].channelID { apple[channelID] = nil }
+        }
+        now += 3
+    }
+
+    private mutating func witness() {
+        let lackedAt = askedAt
+        askedAt = now
+        now += 1
+        let known = Set(ledger.compactMap(\.channelID))
+        for channelID in apple.keys.sorted() where !known.contains(channelID) && sights[channelID] == nil {
+            sights[channelID] = UnmanagedChannel(channelID: channelID, firstSeenAt: now, lackedAt: lackedAt)
+        }
+    }
+
+    /// A creation without an answer. It may have created a channel.
+    private mutating func call(_ index: Int) {
+        let entry = ledger[index]
+        now += 1
+        calls[entry.id] = (now, entry.storagePolicy, random.chance(0.5) ? make(entry.storagePolicy) : nil, nil)
+        ledger[index].calledAt = now
+        ledger[index].settleableAt = now.addingTimeInterval(2)
+    }
+
+    /// Whether a channel of another system may look exactly like the channel of a call. This is so if the call created
+    /// nothing and has the policy of the channel, and the channel was created at most a minute before the call and not
+    /// after the ledger's decision about the call. A list in the minute before the call may then lack the channel, as
+    /// it lacks a channel that the call creates. Nothing that Apple returns shows the difference.
+    func isIndistinguishable(_ channelID: String) -> Bool {
+        guard let (born, policy) = others[channelID] else { return true }
+        return calls.values.contains { call in
+            call.policy == policy && call.made == nil && call.at.addingTimeInterval(-60) <= born
+                && born <= call.decidedAt ?? .distantFuture
+        }
     }
 }

@@ -1,6 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
 
+@testable internal import Grandstand
+
 /// SplitMix64, so that each seed is a repeatable case.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
@@ -28,3 +30,16 @@ struct SplitMix64: RandomNumberGenerator {
 
 /// The time when every scene's list is requested, and when every world begins.
 let sceneTime = Date(timeIntervalSince1970: 1_000_000)
+
+extension Channel {
+    /// A channel of the ledger with what a reconciliation looks at.
+    init(
+        id: UUID = UUID(), channelID: String? = nil, state: State, storagePolicy: StoragePolicy, eventKey: EventKey?,
+        changedAt: Date
+    ) {
+        guard let bundleID = BundleID(rawValue: "com.example") else { preconditionFailure("not a bundle ID") }
+        self.init(
+            id: id, bundleID: bundleID, environment: .production, channelID: channelID, storagePolicy: storagePolicy,
+            state: state, eventKey: eventKey, attempts: 0, createdAt: changedAt, changedAt: changedAt)
+    }
+}

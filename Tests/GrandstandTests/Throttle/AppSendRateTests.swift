@@ -33,7 +33,7 @@ struct AppSendRateTests {
     }
 
     @Test func `a lane that is accepted again is slowed less and less`() throws {
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         traffic(&rate, seconds: 0..<5, refusing: [3])
         var pauses: [TimeInterval] = []
         var time = after(5)
@@ -47,38 +47,38 @@ struct AppSendRateTests {
     }
 
     @Test func `if all lanes are throttled alike it is the app's limit, and no lane has one of its own`() {
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         traffic(&rate, seconds: 0..<3, refusing: [])
         refuse(&rate, from: 3)
         #expect(rate.rate.isLimited)
         for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(6)) == nil) }
     }
 
-    static let shares: [(AppSendRate.API, Int, Double, @Sendable (Int) -> Bool, Bool)] = [
+    static let shares: [(Int, Int, Double, @Sendable (Int) -> Bool, Bool)] = [
         // Two 429s among many answers.
-        (.broadcast, 200, 100, { $0 == 150 || $0 == 160 }, false),
+        (50, 200, 100, { $0 == 150 || $0 == 160 }, false),
         // Tokens that are throttled one by one, and many throttled tokens among few that are accepted.
-        (.device, 2_000, 1_000, { $0 % 10 == 0 }, false), (.device, 300, 100, { $0 % 5 != 0 }, true),
+        (2_000, 2_000, 1_000, { $0 % 10 == 0 }, false), (300, 300, 100, { $0 % 5 != 0 }, true),
     ]
 
     @Test(arguments: shares)
     func `whether some 429s are the app's limit depends on their share, and on how many lanes have them`(
-        api: AppSendRate.API, count: Int, perSecond: Double, isRefused: @Sendable (Int) -> Bool, isLimited: Bool
+        lanes: Int, count: Int, perSecond: Double, isRefused: @Sendable (Int) -> Bool, isLimited: Bool
     ) {
-        var rate = AppSendRate(api)
+        var rate = AppSendRate()
         for number in 0..<count {
             let time = after(Double(number) / perSecond)
             if isRefused(number) {
                 rate.throttled(lane: number, sentAt: time, at: time)
             } else {
-                rate.accepted(lane: api == .broadcast ? number % 50 : number, sentAt: time, at: time)
+                rate.accepted(lane: number % lanes, sentAt: time, at: time)
             }
         }
         #expect(rate.rate.isLimited == isLimited)
     }
 
     @Test func `the only lane of an app is slowed by its own 429s`() throws {
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         for second in 0..<4 { rate.throttled(lane: 1, sentAt: after(Double(second)), at: after(Double(second))) }
         #expect(!rate.rate.isLimited)
         #expect(rate.notBefore(lane: 1, at: after(3)) != nil)
@@ -87,7 +87,7 @@ struct AppSendRateTests {
     /// Lanes that send twice a second, each with its own limit, and lanes without a limit.
     @Test func `lanes with their own limits do not slow the others`() {
         var random = SplitMix64(state: 7)
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         var limiters = (0..<3).map { _ in Limiter(.bucket(depth: 2), rate: 0.5) }
         var next = [Double](repeating: 0, count: 60)
         var refused = 0
@@ -121,7 +121,7 @@ struct AppSendRateTests {
     /// some 429s hit the same lane. That is not a reason to slow the lane.
     @Test func `under a limit of the app no lane counts as having its own limit`() {
         var random = SplitMix64(state: 7)
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         var limiter = Limiter(.bucket(depth: 20), rate: 20)
         var due = (0..<60).map { _ in Double.random(in: 0..<1, using: &random) }
         var refused = 0
@@ -146,7 +146,7 @@ struct AppSendRateTests {
     }
 
     @Test func `a lane with its own limit is found, even if the app has a limit, too`() throws {
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         traffic(&rate, seconds: 0..<3, refusing: [])
         refuse(&rate, from: 3)
         #expect(rate.rate.isLimited)
@@ -160,7 +160,7 @@ struct AppSendRateTests {
     @Test(arguments: [1, 6, 20])
     func `however many lanes have limits, the others are not slowed`(limited: Int) {
         var random = SplitMix64(state: 7)
-        var rate = AppSendRate(.broadcast)
+        var rate = AppSendRate()
         var limiters = (0..<limited).map { _ in Limiter(.bucket(depth: 2), rate: 0.2) }
         var due = (0..<60).map { _ in Double.random(in: 0..<1, using: &random) }
         var (free, own, refused) = (0, 0, 0)

@@ -23,21 +23,18 @@ struct WebhookURLTests {
         "https://exa mple.com", "https://example.com/\r\nHost: x", "https://example.com/\u{0}", "https://exämple.com",
         "https://example.com:0", "https://example.com:65536", "https://example.com:", "https://example.com:+1",
         "https://[::1", "https://::1/", "https://[example.com]/", "https://[1.2.3.4]/", "https://.example.com",
-        "https://a..b", "https://%31%32%37.0.0.1/",
+        "https://a..b", "https://%31%32%37.0.0.1/", "https://2130706433/", "https://0x7f.1/", "https://127.1/",
+        "https://0x7f000001/",
     ])
     func `invalid URLs are refused`(text: String) { #expect(WebhookURL(rawValue: text) == nil) }
-
-    @Test func `a URL that is too long is refused`() {
-        let path = String(repeating: "a", count: 1_980)
-        #expect(WebhookURL(rawValue: "https://example.com/\(path)") != nil)
-        #expect(WebhookURL(rawValue: "https://example.com/\(path)a") == nil)
-    }
 
     @Test func `http and non-public addresses need permission`() throws {
         let plain = try #require(WebhookURL(rawValue: "http://example.com"))
         #expect(NetworkGuard().fault(of: plain)?.contains("GRANDSTAND_WEBHOOK_HTTP") ?? false)
         #expect(NetworkGuard(allowsPlainHTTP: true).fault(of: plain) == nil)
-        let metadata = try #require(WebhookURL(rawValue: "https://169.254.169.254/latest"))
-        #expect(NetworkGuard().fault(of: metadata)?.contains("GRANDSTAND_WEBHOOK_NETWORKS") ?? false)
+        for text in ["https://169.254.169.254/latest", "https://LOCALHOST", "https://[::1]/"] {
+            let url = try #require(WebhookURL(rawValue: text))
+            #expect(NetworkGuard().fault(of: url)?.contains("GRANDSTAND_WEBHOOK_NETWORKS") ?? false, "\(text)")
+        }
     }
 }

@@ -139,3 +139,103 @@ import Testing
         await server.stop()
     }
 }
+
+struct FailureTests {
+    private let goAway = HTTP2GoAway(lastStream: 41, code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
+    private let refused = HTTP2ErrorCode.refusedStream.rawValue
+    private let cancel = HTTP2ErrorCode.cancel.rawValue
+
+    @Test func `requests that were never processed may be repeated, and the result of all others is unknown`() {
+        let failures: [(HTTP2Failure, isSafe: Bool)] = [
+            (.streamClosed(1, code: cancel, written: false, goAway: nil), true),
+            (.streamClosed(1, code: refused, written: true, goAway: nil), true),
+            (.streamClosed(43, code: refused, written: true, goAway: goAway), true),
+            (.streamClosed(43, code: cancel, written: true, goAway: goAway), true),
+            (.connectionLost("cut", written: false), true),
+            (.timedOut(after: .seconds(1), started: false, written: false), true),
+            (.timedOut(after: .seconds(1), started: true, written: false), true),
+            (.streamClosed(1, code: cancel, written: true, goAway: nil), false),
+            (.streamClosed(41, code: cancel, written: true, goAway: goAway), false),
+            (.streamClosed(1, code: 0, written: true, goAway: nil), false),
+            (.connectionLost("cut", written: true), false),
+            (.timedOut(after: .seconds(1), started: true, written: true), false),
+        ]
+        for (failure, isSafe) in failures {
+            let isNotProcessed = if case .notProcessed = failure { true } else { false }
+            #expect(isNotProcessed == isSafe, "\(failure)")
+        }
+    }
+
+    @Test func `the reason contains the peer's text, and a long text of a GOAWAY is cut`() {
+        let end = HTTP2Failure.streamClosed(43, code: refused, written: true, goAway: goAway)
+        #expect(end.description.contains("Shutdown") && end.description.contains("NO_ERROR"))
+        let long = HTTP2GoAway(lastStream: 0, code: 11, debugData: [UInt8](repeating: 65, count: 60_000))
+        #expect(long.debugData.count == HTTP2GoAway.debugLimit && long.text.count < 1_100)
+        #expect(!HTTP2GoAway(lastStream: 0, code: 0, debugData: Array("a\nb\r\nc".utf8)).text.contains { $0.isNewline })
+    }
+}
+
+@Suite(.timeLimit(.minutes(20))) struct LimitTests {
+    private func answer(_ exchanges: [TestHandler.Exchange]) {
+        for exchange in exchanges { exchange.stream.respond(status: 200, headers: [], body: []) }
+    }
+
+    private func callers(_ count: Int, _ connection: HTTP2ClientConnection) -> Task<Int, Never> {
+        Task { await connection.outcomes(count).count { $0.status == 200 } }
+    }
+
+    @Test func `there is one stream until the caller says that the peer accepted a request`() async throws {
+        try await withClient(client: { $0.initialConcurrency = 1 }) { connection, handler in
+            #expect(connection.state.streamLimit == 1)
+            let answers = callers(50, connection)
+            answer(try await handler.take(1))
+            let second = try await handler.take(1)
+            #expect(connection.state.streamsInUse == 1)
+            connection.streamsProven()
+            let others = try await handler.take(48)
+            answer(second + others)
+            #expect(await answers.value == 50)
+        }
+    }
+
+    /// APNs sets such limits: one stream after a refused token, and many again after the next success.
+    @Test func `limits of a thousand, one and a thousand streams are respected in turn`() async throws {
+        try await withClient { connection, handler in
+            let early = callers(300, connection)
+            let held = try await handler.take(300)
+            let peer = held[0].stream.connection
+            peer.setMaximumConcurrentStreams(1)
+            answer(held)
+            #expect(await early.value == 300)
+            #expect(connection.state.streamLimit == 1)
+            let late = callers(300, connection)
+            for _ in 0..<3 {
+                let one = try await handler.take(1)
+                #expect(connection.state.streamsInUse == 1)
+                answer(one)
+            }
+            let last = try await handler.take(1)
+            peer.setMaximumConcurrentStreams(1_000)
+            answer(last)
+            answer(try await handler.take(296))
+            #expect(await late.value == 300)
+            #expect(connection.state.isUsable)
+        }
+    }
+
+    @Test func `when stream IDs are used up the connection drains`() async throws {
+        try await withClient(client: { $0.firstStream = 0x7fff_fffd }) { connection, handler in
+            async let first = connection.outcome(post())
+            async let second = connection.outcome(post())
+            let held = try await handler.take(2)
+            #expect(held.map(\.stream.id) == [0x7fff_fffd, 0x7fff_ffff])
+            let third = await connection.outcome(post())
+            #expect(third.isNotProcessed, "\(third)")
+            #expect(!connection.state.isUsable)
+            answer(held)
+            #expect(await first.status == 200)
+            #expect(await second.status == 200)
+            #expect(await connection.closed().contains("stream ids"))
+        }
+    }
+}

@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 
 @testable import HTTP2
@@ -76,6 +77,109 @@ import Testing
             let waiter = Task { await connection.closed() }
             waiter.cancel()
             #expect(await waiter.value == "no longer waiting")
+            #expect(connection.state.isUsable)
+        }
+    }
+}
+
+struct HeartbeatTests {
+    private func at(_ seconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000) }
+
+    private func heartbeat() -> Heartbeat {
+        Heartbeat(idle: .seconds(60), overdue: .seconds(5), timeout: .seconds(2), now: at(0))
+    }
+
+    @Test func `without awaited answers a PING is sent late`() {
+        var beat = heartbeat()
+        #expect(beat.check(now: at(59)) == .wait)
+        #expect(beat.check(now: at(60)) == .ping)
+        #expect(beat.check(now: at(61)) == .wait)
+        #expect(beat.check(now: at(62)) == .dead)
+    }
+
+    @Test func `with awaited answers a PING is sent soon`() {
+        var beat = heartbeat()
+        beat.awaiting(true, now: at(30))
+        #expect(beat.check(now: at(34)) == .wait)
+        #expect(beat.check(now: at(35)) == .ping)
+        #expect(beat.next == at(37))
+    }
+
+    @Test func `all received bytes count as a sign of life`() {
+        var beat = heartbeat()
+        beat.awaiting(true, now: at(0))
+        #expect(beat.check(now: at(5)) == .ping)
+        beat.read(now: at(6))
+        #expect(beat.check(now: at(7)) == .wait)
+        #expect(beat.check(now: at(11)) == .ping)
+    }
+
+    @Test func `the silence counts from the beginning of the wait`() {
+        var beat = heartbeat()
+        beat.awaiting(true, now: at(50))
+        beat.awaiting(true, now: at(54))
+        #expect(beat.next == at(55))
+        beat.awaiting(false, now: at(54))
+        #expect(beat.next == at(60))
+    }
+}
+
+/// Peers that keep the connection open and do nothing. Requests end at their deadlines and free what they used.
+@Suite(.timeLimit(.minutes(20))) struct StallTests {
+    /// SETTINGS_INITIAL_WINDOW_SIZE 0, so bodies can never be sent.
+    private static let noWindow = Frame.make(type: 4, [0, 4, 0, 0, 0, 0])
+
+    @Test func `a window that never opens costs only the request's time`() async throws {
+        try await RawServer.with(bytes: Self.noWindow, client: { $0.maximumConcurrentStreams = 5 }) { connection in
+            // If the streams were not freed, the requests of the next round would fail with `notProcessed`.
+            for _ in 0..<4 {
+                let outcomes = await connection.outcomes(5) { _ in .milliseconds(300) }
+                #expect(outcomes.allSatisfy { $0.isUnanswered }, "\(outcomes)")
+            }
+            #expect(connection.state.isUsable)
+        }
+    }
+
+    @Test func `a peer that closes its side ends the connection`() async throws {
+        let server = try await RawServer.start(bytes: Frame.settings, answer: Frame.ping, thenClose: true)
+        // With `thenClose` the server also closes the connection after it has sent `bytes`, so the connection may end
+        // before the request is sent.
+        do throws(HTTP2ConnectError) {
+            let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
+            let outcome = await connection.outcome(post())
+            #expect(outcome.isUnanswered || outcome.isNotProcessed)
+            _ = await connection.closed()
+            #expect(!connection.state.isUsable)
+        } catch {
+            #expect(error.kind == .settings)
+        }
+        await server.stop()
+    }
+}
+
+@Suite(.timeLimit(.minutes(20))) struct ResetTests {
+    @Test(arguments: [HTTP2ErrorCode.internalError, .cancel, .noError, .enhanceYourCalm])
+    func `a request that is reset with another code than REFUSED_STREAM is unanswered`(code: HTTP2ErrorCode)
+        async throws
+    {
+        let handler = TestHandler.answering { _, stream in
+            stream.reset(code: code.rawValue)
+        }
+        try await withClient(handler) { connection in
+            let outcome = await connection.outcome(post())
+            #expect(outcome.isUnanswered, "\(outcome)")
+            #expect("\(outcome)".contains(HTTP2ErrorCode.name(code.rawValue)))
+            #expect(connection.state.isUsable)
+        }
+    }
+
+    @Test func `an answer before the end of the request counts and frees the stream`() async throws {
+        // The server answers 413 after HEADERS, while the body waits for a WINDOW_UPDATE that never comes.
+        let status413: [UInt8] = [0x08, 3] + Array("413".utf8)
+        try await RawServer.with(bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x5, stream: 1, status413)) {
+            connection in
+            let outcome = await connection.outcome(post(body: [UInt8](repeating: 0, count: 200_000)))
+            #expect(outcome.status == 413, "\(outcome)")
             #expect(connection.state.isUsable)
         }
     }

@@ -1,3 +1,7 @@
+internal import Cryptography
+internal import Foundation
+internal import Logging
+
 @testable import HTTP2
 
 /// The configuration of a test's client: 127.0.0.1, with trust in the test authority.
@@ -81,5 +85,158 @@ extension Result where Success == HTTP2Response, Failure == HTTP2Failure {
 
     var isUnanswered: Bool {
         if case .failure(.unanswered) = self { true } else { false }
+    }
+}
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// Runs `body` with a server, and stops it in any case.
+func withServer<Result: Sendable>(
+    _ handler: TestHandler, identity: TestAuthority.Identity = TestAuthority.shared.local,
+    _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
+    _ body: (HTTP2Server) async throws -> Result
+) async throws -> Result {
+    var configuration = HTTP2ServerConfiguration(host: "127.0.0.1", port: 0, tls: try identity.server())
+    configuration.drainTimeout = .milliseconds(100)
+    configure(&configuration)
+    let server = try await HTTP2Server.start(configuration, handler: handler, logger: quiet)
+    do {
+        let result = try await body(server)
+        await server.stop()
+        return result
+    } catch {
+        await server.stop()
+        throw error
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// A server with the test's behaviour. Requests that the closures do not handle can be awaited.
+final class TestHandler: HTTP2ServerHandler {
+    typealias Exchange = (request: HTTP2Request, bodyIsCut: Bool, stream: HTTP2ServerStream)
+
+    private let onOpen: @Sendable (HTTP2ServerConnection) -> Void
+    private let onRequest: @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool
+    private let held: AsyncStream<Exchange>.Continuation
+    private let gone: AsyncStream<Int>.Continuation
+    /// The requests that the closure `answering` did not handle, in order.
+    let requests: AsyncStream<Exchange>
+    /// The IDs of closed connections.
+    let closures: AsyncStream<Int>
+
+    /// - Parameter answering: returns whether it handled the request. The test can await the other requests with
+    ///   `requests`.
+    init(
+        opened: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in },
+        answering: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool = { _, _ in false }
+    ) {
+        onOpen = opened
+        onRequest = answering
+        (requests, held) = AsyncStream.makeStream()
+        (closures, gone) = AsyncStream.makeStream()
+    }
+
+    func opened(_ connection: HTTP2ServerConnection) { onOpen(connection) }
+
+    func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream) {
+        if !onRequest(request, stream) { held.yield((request, bodyIsCut, stream)) }
+    }
+
+    func closed(_ connection: HTTP2ServerConnection) { gone.yield(connection.id) }
+
+    /// A server with this answer to every request.
+    static func answering(_ answer: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Void) -> TestHandler {
+        TestHandler(answering: { request, stream in
+            answer(request, stream)
+            return true
+        })
+    }
+
+    /// Answers every request at once with 200 and its own body.
+    static var echo: TestHandler {
+        TestHandler.answering { request, stream in
+            stream.respond(status: 200, headers: [HTTP2Header("x-path", request.path)], body: request.body)
+        }
+    }
+
+    struct OutOfTime: Error {}
+
+    /// The next `count` unhandled requests. Throws when the test's time is over.
+    func take(_ count: Int) async throws -> [Exchange] {
+        var taken: [Exchange] = []
+        for await exchange in requests {
+            taken.append(exchange)
+            if taken.count == count { return taken }
+        }
+        throw OutOfTime()
+    }
+}
+
+/// A certificate authority for this test run, and the certificates it signs.
+struct TestAuthority: Sendable {
+    /// The authority that most tests trust.
+    static let shared = TestAuthority()
+
+    /// A server's certificate and key.
+    struct Identity: Sendable {
+        var certificate: Certificate
+        var privateKey: PrivateKey
+
+        /// TLS of a server with this certificate.
+        func server(protocols: [String] = ["h2"], asksForCertificate: Bool = false) throws -> TLSContext {
+            try .server(
+                chain: [certificate], key: privateKey, protocols: protocols, asksForCertificate: asksForCertificate)
+        }
+    }
+
+    /// The PEM file that a client trusts.
+    let file: String
+    let certificate: Certificate
+    /// A certificate for `localhost` and 127.0.0.1.
+    let local: Identity
+    /// A certificate for `elsewhere.example` only.
+    let elsewhere: Identity
+    /// Like `local`, but expired.
+    let expired: Identity
+
+    init() {
+        do {
+            let key = try PrivateKey.p256()
+            let root = try Certificate(
+                "test authority", key: key, from: .now - 3_600, until: .now + 86_400,
+                extensions: ["basicConstraints": "critical,CA:TRUE"])
+            let url = FileManager.default.temporaryDirectory.appending(path: "http2-tests-\(UUID().uuidString).pem")
+            try Data(root.pem.utf8).write(to: url)
+            file = url.path
+            certificate = root
+            let here = "DNS:localhost,IP:127.0.0.1"
+            local = try Self.identity(here, issuer: (root, key))
+            expired = try Self.identity(here, issuer: (root, key), until: .now - 60)
+            elsewhere = try Self.identity("DNS:elsewhere.example", issuer: (root, key))
+        } catch {
+            preconditionFailure("no certificates for the tests: \(error)")
+        }
+    }
+
+    private static func identity(
+        _ names: String, issuer: (certificate: Certificate, key: PrivateKey), until: Date = .now + 86_400
+    ) throws -> Identity {
+        let key = try PrivateKey.p256()
+        let leaf = try Certificate(
+            "test server", key: key, issuer: issuer, from: .now - 3_600, until: until,
+            extensions: ["subjectAltName": names])
+        return Identity(certificate: leaf, privateKey: key)
     }
 }

@@ -1,3 +1,8 @@
+import CNghttp2
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import NIOTLS
 import Testing
 
 @testable import HTTP2
@@ -127,5 +132,70 @@ import Testing
             }
             #expect(reason.contains("GOAWAY NO_ERROR"), "\(reason)")
         }
+    }
+}
+
+/// A server's connection without a socket, on a clock that the test holds.
+struct IdleTests {
+    @Test func `a client that waits for an answer is not idle`() throws {
+        let held = NIOLockedValueBox<HTTP2ServerStream?>(nil)
+        let handler = TestHandler.answering { _, stream in
+            held.withLockedValue { $0 = stream }
+        }
+        var settings = HTTP2ServerConfiguration(
+            host: "127.0.0.1", port: 0, tls: try TestAuthority.shared.local.server())
+        settings.idleTimeout = .seconds(10)
+        let channel = EmbeddedChannel()
+        let server = try ServerHandler(settings, handler: handler, on: channel.embeddedEventLoop, logger: quiet)
+        server.connection = HTTP2ServerConnection(channel: channel, handler: server)
+        try channel.pipeline.syncOperations.addHandler(server)
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+        channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"))
+        // GET https://a/ in HPACK's static table.
+        let request = Frame.make(type: 1, flags: 0x5, stream: 1, [0x82, 0x87, 0x84, 0x41, 1, 0x61])
+        let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+        try channel.writeInbound(ByteBuffer(bytes: preface + Frame.settings + request))
+        let stream = try #require(held.withLockedValue { $0 })
+        channel.embeddedEventLoop.advanceTime(by: .seconds(19))
+        #expect(channel.isActive)
+        stream.respond(status: 200, headers: [], body: [])
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+}
+
+struct SubmitTests {
+    private func pairs(_ headers: [HTTP2Header]) throws -> [(String, String, UInt8)] {
+        let loop = EmbeddedEventLoop()
+        let session = try Session(.client, on: loop)
+        var block: [(String, String, UInt8)] = []
+        _ = try session.submit(pseudo: [HTTP2Header(":path", "/x")], headers, hasBody: false) { pairs, count, _ in
+            block = UnsafeBufferPointer(start: pairs, count: count).map { pair in
+                (
+                    String(decoding: UnsafeBufferPointer(start: pair.name, count: pair.namelen), as: UTF8.self),
+                    String(decoding: UnsafeBufferPointer(start: pair.value, count: pair.valuelen), as: UTF8.self),
+                    pair.flags
+                )
+            }
+            return 0
+        }
+        return block
+    }
+
+    @Test func `fields keep their order and their indexing`() throws {
+        let block = try pairs([
+            HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("a", ""), HTTP2Header("b", "2"),
+        ])
+        #expect(block.map(\.0) == [":path", "authorization", "a", "b"])
+        #expect(block.map(\.1) == ["/x", "bearer x", "", "2"])
+        let noIndex = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
+        #expect(block.map { $0.2 & noIndex } == [0, noIndex, 0, 0])
+    }
+
+    @Test(
+        arguments: ["", "Upper", ":status", "with space", "new\nline", "nul\0"].map { ($0, "x") }
+            + ["a\r\nb", "nul\0", "bell\u{7}"].map { ("x", $0) })
+    func `names and values that HTTP forbids are refused`(name: String, value: String) {
+        #expect(throws: Session.Unsendable.self) { try pairs([HTTP2Header(name, value)]) }
     }
 }

@@ -25,10 +25,12 @@ enum DoctorAlarms {
         case .keyRefused:
             quota.keyRefused.map { refused -> Words in
                 (
-                    .failed, refused.refusal.finding(of: refused.credentials),
-                    refused.refusal.reason == .tooManyProviderTokenUpdates
+                    .failed,
+                    KeyRefusal(reason: APNsReason(rawValue: refused.reason), since: refused.since).finding(
+                        of: Credentials(teamID: refused.teamId, keyID: refused.keyId)),
+                    refused.reason == APNsReason.tooManyProviderTokenUpdates.rawValue
                         ? "let nothing else sign with this key"
-                        : "check that AuthKey_\(refused.credentials.keyID).p8 is the file of that key and team, and that "
+                        : "check that AuthKey_\(refused.keyId).p8 is the file of that key and team, and that "
                             + "the key is not revoked and has APNs enabled; the server reads a new file within seconds"
                 )
             }

@@ -82,49 +82,30 @@ enum DoctorListening {
 
     private static func isGrandstand(_ host: String, _ port: Int, isTLS: Bool) async -> Bool {
         let own = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
-        let answer = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: String.self)
-        do {
-            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connectTimeout(.seconds(2))
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        if isTLS {
-                            // The certificate is not checked, because this connection only finds out which program
-                            // listens.
-                            try channel.pipeline.syncOperations.addHandler(TLSHandler(.client(.unchecked)))
-                        }
-                        try channel.pipeline.syncOperations.addHandler(WholeAnswer(answer))
+        let connection = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(2))
+            .connect(host: own, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if isTLS {
+                        // The certificate is not checked, because this connection only finds out which program listens.
+                        try channel.pipeline.syncOperations.addHandler(TLSHandler(.client(.unchecked)))
                     }
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
-                .connect(host: own, port: port).get()
-            let timer = channel.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
+            }
+        guard let connection else { return false }
+        let channel = connection.channel
+        let timer = channel.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
+        defer { timer.cancel() }
+        var text = ""
+        try? await connection.executeThenClose { inbound, outbound in
             let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-            channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
-            let text = try await answer.futureResult.get()
-            timer.cancel()
-            // With an operations port, only that port answers /healthz with 200. The API's port answers 404 with a
-            // problem document.
-            return text.hasPrefix("HTTP/1.1 200") && text.contains(#""status":"ok""#)
-                || text.hasPrefix("HTTP/1.1 404") && text.lowercased().contains("application/problem+json")
-        } catch {
-            answer.fail(error)
-            return false
+            try await outbound.write(ByteBuffer(string: request))
+            for try await part in inbound { text += String(buffer: part) }
         }
+        // With an operations port, only that port answers /healthz with 200. The API's port answers 404 with a problem
+        // document.
+        return text.hasPrefix("HTTP/1.1 200") && text.contains(#""status":"ok""#)
+            || text.hasPrefix("HTTP/1.1 404") && text.lowercased().contains("application/problem+json")
     }
-}
-
-/// Collects all bytes until the peer closes the connection.
-private final class WholeAnswer: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    private var text = ""
-    private let promise: EventLoopPromise<String>
-
-    init(_ promise: EventLoopPromise<String>) { self.promise = promise }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { text += String(buffer: unwrapInboundIn(data)) }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-    func channelInactive(context: ChannelHandlerContext) { promise.succeed(text) }
 }

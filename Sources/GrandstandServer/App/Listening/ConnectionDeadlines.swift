@@ -2,21 +2,11 @@
 ///
 /// Time counts from the beginning of a step and not from the last byte. A client that sends one byte a second is as
 /// slow as one that sends none.
+///
+/// A header may take `header`, counted from the first byte of a request or the beginning of the connection. A body, and
+/// bytes that wait for the peer to read, may take three times as long, and a pause between two requests six times. When
+/// the server stops, the peer has at most a second for its remaining steps.
 struct ConnectionDeadlines: Equatable {
-    struct Limits: Equatable {
-        /// The most time from the first byte of a request, or from the beginning of the connection, to the end of the
-        /// header.
-        var header: Int64
-        /// The most time from the end of the header to the end of the body.
-        var body: Int64
-        /// The most time between two requests.
-        var idle: Int64
-        /// The most time for the peer to read bytes that wait to be written.
-        var write: Int64
-        /// The most time for the peer's remaining steps after the server has begun to stop.
-        var leave: Int64
-    }
-
     private enum Phase: Equatable {
         /// Waiting for a request's first byte.
         case idle
@@ -24,7 +14,7 @@ struct ConnectionDeadlines: Equatable {
         case body
     }
 
-    private let limits: Limits
+    private let header: Int64
     private var phase = Phase.header
     private var since: Int64
     /// Requests whose answers are not complete yet. An answer may be complete before its request is read.
@@ -35,8 +25,8 @@ struct ConnectionDeadlines: Equatable {
     private var stoppingSince: Int64?
 
     /// A new connection must begin with its request at once; otherwise it counts as slow.
-    init(_ limits: Limits, at now: Int64) {
-        self.limits = limits
+    init(header: Int64, at now: Int64) {
+        self.header = header
         since = now
     }
 
@@ -78,13 +68,13 @@ struct ConnectionDeadlines: Equatable {
     var deadline: Int64? {
         let step: Int64? =
             switch phase {
-            case .idle: unanswered == 0 ? since + limits.idle : nil
-            case .header: since + limits.header
-            case .body: since + limits.body
+            case .idle: unanswered == 0 ? since + 6 * header : nil
+            case .header: since + header
+            case .body: since + 3 * header
             }
-        let patience = [step, stalledSince.map { $0 + limits.write }].compactMap(\.self).min()
+        let patience = [step, stalledSince.map { $0 + 3 * header }].compactMap(\.self).min()
         guard let patience, let stoppingSince else { return patience }
-        return min(patience, max(stoppingSince, stalledSince ?? stoppingSince) + limits.leave)
+        return min(patience, max(stoppingSince, stalledSince ?? stoppingSince) + min(header, 1_000_000_000))
     }
 
     private mutating func enter(_ phase: Phase, _ now: Int64) {

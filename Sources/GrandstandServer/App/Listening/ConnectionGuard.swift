@@ -17,9 +17,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// set again, so the byte costs nothing.
     private var timerAt: Int64?
 
-    /// - Parameter shares: is told how many bytes wait for the client.
-    init(_ limits: ConnectionDeadlines.Limits, _ shares: ConnectionShares?) {
-        deadlines = ConnectionDeadlines(limits, at: Self.now)
+    /// - Parameters:
+    ///   - timeout: how long a header may take.
+    ///   - shares: is told how many bytes wait for the client.
+    init(_ timeout: Duration, _ shares: ConnectionShares?) {
+        deadlines = ConnectionDeadlines(header: Int64(timeout / .nanoseconds(1)), at: Self.now)
         self.shares = shares
     }
 
@@ -63,17 +65,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func receivedHeader() { deadlines.receivedHeader(at: Self.now) }
-
-    func receivedEnd() { deadlines.receivedEnd(at: Self.now) }
-
-    func answered(_ count: Int = 1) {
-        deadlines.answered(count, at: Self.now)
-        if let context { arm(context) }
-    }
-
-    func finished() {
-        deadlines.finished(at: Self.now)
+    /// Notes a step of a request or an answer.
+    func note(_ step: (inout ConnectionDeadlines, _ now: Int64) -> Void) {
+        step(&deadlines, Self.now)
         if let context { arm(context) }
     }
 

@@ -9,12 +9,10 @@ struct ConnectionPlaces<Name: Hashable> {
     /// left, strangers may have only the places that are left.
     let share: Int
     private(set) var known: Set<Name> = []
+    /// The strangers, each with its place in the line of arrivals, of which `first` is not after the oldest.
     private var strangers: [Name: Int] = [:]
-    /// All strangers, the earliest first. It may also contain connections that have closed or become known.
-    private var line: [(name: Name, number: Int)] = []
-    /// The index of the first element of `line` that may still be a stranger.
-    private var first = 0
-    private var numbers = 0
+    private var line: [Int: Name] = [:]
+    private var (first, next) = (0, 0)
 
     /// - Parameter maximum: the most connections, at least 2. A tenth of them, at least one, is for known clients.
     init(maximum: Int) {
@@ -28,39 +26,29 @@ struct ConnectionPlaces<Name: Hashable> {
     ///
     /// - Returns: the connection to close so that the new one has a place; `nil`: none.
     mutating func open(_ name: Name) -> Name? {
-        numbers += 1
-        strangers[name] = numbers
-        line.append((name, numbers))
-        defer { tidy() }
+        (strangers[name], line[next]) = (next, name)
+        next += 1
         // Keep one place free. Otherwise the next connection would not even be accepted.
-        let room = max(1, min(share, maximum - 1 - known.count))
-        return strangers.count > room ? oldest() : nil
+        guard strangers.count > max(1, min(share, maximum - 1 - known.count)) else { return nil }
+        while line[first] == nil { first += 1 }
+        let oldest = line[first]
+        if let oldest { leave(oldest) }
+        return oldest
     }
 
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
-    mutating func know(_ name: Name) { if strangers.removeValue(forKey: name) != nil { known.insert(name) } }
+    mutating func know(_ name: Name) { if leave(name) { known.insert(name) } }
 
     mutating func close(_ name: Name) {
-        strangers[name] = nil
+        leave(name)
         known.remove(name)
     }
 
-    private mutating func oldest() -> Name? {
-        while first < line.count {
-            let (name, number) = line[first]
-            first += 1
-            if strangers[name] == number {
-                strangers[name] = nil
-                return name
-            }
-        }
-        return nil
-    }
-
-    /// Keeps `line` about as long as the number of strangers.
-    private mutating func tidy() {
-        guard line.count > 64, line.count > 2 * (strangers.count + 1) else { return }
-        line = line[first...].filter { strangers[$0.name] == $0.number }
-        first = 0
+    /// - Returns: whether the connection was a stranger's.
+    @discardableResult
+    private mutating func leave(_ name: Name) -> Bool {
+        guard let place = strangers.removeValue(forKey: name) else { return false }
+        line[place] = nil
+        return true
     }
 }

@@ -9,7 +9,7 @@ internal import NIOHTTP1
 /// passes on one request at a time. Each new connection uses the newest certificates.
 struct GuardedChannel: ServerChildChannel {
     let base: HTTP1Channel
-    let limits: ConnectionDeadlines.Limits
+    let timeout: Duration
     let certificates: TLSCertificates?
     /// Chooses the connections to close when there are too many, or too many unread answers; `nil`: none is closed.
     let shares: ConnectionShares?
@@ -23,7 +23,7 @@ struct GuardedChannel: ServerChildChannel {
             try channel.syncOptions?.setOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384))
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(ConnectionGuard(limits, shares))
+            try pipeline.addHandler(ConnectionGuard(timeout, shares))
             if let certificates {
                 try pipeline.addHandler(TLSHandler(certificates.current))
             }
@@ -37,7 +37,8 @@ struct GuardedChannel: ServerChildChannel {
                 RequestProgress(connection), HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)),
             ]
             if let lookups {
-                handlers.append(LookupHandler(lookups: lookups) { connection.answered($0) })
+                handlers.append(
+                    LookupHandler(lookups: lookups) { count in connection.note { $0.answered(count, at: $1) } })
             }
             try pipeline.addHandlers(handlers + [RequestTurns()], position: .after(parser))
             return value

@@ -15,22 +15,21 @@ final class RequestProgress: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: connection.receivedHeader()
+        case .head: connection.note { $0.receivedHeader(at: $1) }
         case .body: break
-        case .end: connection.receivedEnd()
+        case .end: connection.note { $0.receivedEnd(at: $1) }
         }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let isEnd: Bool
-        if case .end = unwrapOutboundIn(data) { isEnd = true } else { isEnd = false }
+        let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
         context.write(data, promise: promise)
-        if isEnd { connection.answered() }
+        if isEnd { connection.note { $0.answered(at: $1) } }
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        if mode == .output { connection.finished() }
+        if mode == .output { connection.note { $0.finished(at: $1) } }
         context.close(mode: mode, promise: promise)
     }
 }

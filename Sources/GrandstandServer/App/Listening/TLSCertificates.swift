@@ -31,14 +31,6 @@ final class TLSCertificates: Sendable {
     /// The TLS context for the next connection.
     var current: TLSContext { state.withLock { $0.context } }
 
-    /// Checks the files every `interval` until the task is cancelled.
-    func watch(every interval: Duration = .seconds(1)) async {
-        while !Task.isCancelled {
-            try? await Task.sleep(for: interval)
-            reloadIfChanged()
-        }
-    }
-
     /// Reads the files if they have changed. If they cannot be used, nothing changes, because a new pair may be only
     /// half written.
     func reloadIfChanged() {

@@ -5,7 +5,7 @@ internal import Postgres
 internal import Synchronization
 
 /// The gauges of the whole database: quotas, unsettled rows, the database's size, and the last reconciliations. Each
-/// replica reads and reports them.
+/// replica reads and reports them. The quotas that it reads are also compared with their last levels, and sampled.
 ///
 /// Unknown values are not reported: after a failed reading, the last values are dropped.
 final class GaugeWatch: Sendable {
@@ -19,6 +19,9 @@ final class GaugeWatch: Sendable {
     /// The database's time.
     let now: @Sendable () -> Date
     private let reading = Mutex<(samples: [GaugeSample], at: Date)?>(nil)
+    /// The last sample of the quotas. If no replica runs within a minute after a sample is due, it is missing and is not
+    /// added later.
+    private let sampledAt = Mutex(Date.distantPast)
 
     init(
         _ database: Database, channels: ChannelStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date
@@ -43,6 +46,11 @@ final class GaugeWatch: Sendable {
             let quotas = try await channels.quotas(now: now, tenure: tenure)
             let samples = try await quotas.flatMap { Gauges.of($0, at: now) } + backlog(now: now)
             reading.withLock { $0 = (samples, now) }
+            try await channels.noteLevels(of: quotas, now: now)
+            let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
+            guard now.timeIntervalSince(due) <= 60, sampledAt.withLock({ $0 < due }) else { return }
+            try await channels.keepSamples(of: quotas, at: due)
+            sampledAt.withLock { $0 = due }
         } catch {
             reading.withLock { $0 = nil }
             throw error
@@ -95,7 +103,7 @@ final class GaugeWatch: Sendable {
             min(case when d.state in ('queued', 'sending') and d.tokens is null
                 then greatest(b.accepted_at, b.send_at) end) as oldest
         from deliveries d
-        cross join lateral (select environment from lanes where id = d.lane offset 0) l
+        cross join lateral (select environment from audiences where lane = d.lane offset 0) l
         cross join lateral (select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
         where d.settled_at is null group by l.environment, d.state
         """

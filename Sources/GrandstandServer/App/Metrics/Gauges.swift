@@ -7,7 +7,7 @@ internal import Postgres
 /// Gauges that are read whenever the metrics are read.
 enum Gauges {
     static func of(_ quota: Quota, at now: Date) -> [GaugeSample] {
-        let app = [("bundle_id", quota.bundleID.rawValue), ("environment", quota.environment.rawValue)]
+        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment).labels
         var samples = Channel.State.allCases.filter { $0 != .deleted }.map { state in
             GaugeSample(
                 "grandstand_channels", app + [("state", state.rawValue)], Double(quota.byState[state, default: 0]))
@@ -44,20 +44,17 @@ enum Gauges {
 
     static func of(_ rates: SendRates) -> [GaugeSample] {
         rates.perSecond.map { bundleID, perSecond in
-            GaugeSample(
-                "grandstand_send_rate",
-                [
-                    ("bundle_id", bundleID.rawValue), ("environment", rates.environment.rawValue),
-                    ("api", rates.api.rawValue),
-                ], perSecond)
+            let app = AppEnvironment(bundleID: bundleID, environment: rates.environment)
+            return GaugeSample("grandstand_send_rate", app.labels + [("api", rates.api.rawValue)], perSecond)
         }
     }
 
     static func of(_ database: DatabaseSession) -> [GaugeSample] {
-        database.pools.flatMap { name, pool in
-            let (idle, busy) = pool.connections
+        PoolSizes.Pool.allCases.flatMap { pool in
+            let (idle, busy) = database[pool].connections
             return [("idle", idle), ("busy", busy)].map { state, count in
-                GaugeSample("grandstand_database_connections", [("pool", name), ("state", state)], Double(count))
+                GaugeSample(
+                    "grandstand_database_connections", [("pool", pool.rawValue), ("state", state)], Double(count))
             }
         }
     }

@@ -6,23 +6,17 @@ internal import Synchronization
 /// The metrics of this process: a swift-metrics backend that exports them for `GET /metrics`, in Prometheus' text format
 /// (version 0.0.4). Recorders that do not aggregate are gauges, other recorders and timers are histograms.
 final class ServerMetrics: MetricsFactory {
-    private struct Key: Hashable {
-        let name: String
-        let values: [String]
-    }
-
-    private let series = Mutex<[Key: Series]>([:])
+    /// The series by name and values of labels.
+    private let series = Mutex<[[String]: Series]>([:])
     private let sources = Mutex<[@Sendable () -> [GaugeSample]]>([])
     private let metrics = Dictionary(uniqueKeysWithValues: MetricDescription.all.map { ($0.name, $0) })
 
     init() {
-        Gauge(
-            label: "grandstand_build_info",
-            dimensions: [
-                ("version", BuildInfo.version), ("schema", "\(BuildInfo.schema)"), ("swift", BuildInfo.swift),
-            ], factory: self
-        ).record(1)
-        Gauge(label: "grandstand_start_time_seconds", factory: self).record(Date().timeIntervalSince1970)
+        series(
+            "grandstand_build_info",
+            [("version", BuildInfo.version), ("schema", "\(BuildInfo.schema)"), ("swift", BuildInfo.swift)]
+        ).record(1.0)
+        series("grandstand_start_time_seconds").record(Date().timeIntervalSince1970)
     }
 
     /// The series of a metric with these labels. The values of labels must be bounded, because a series is kept for ever.
@@ -30,7 +24,7 @@ final class ServerMetrics: MetricsFactory {
         _ name: String, _ labels: [(String, String)] = [], _ kind: MetricDescription.Kind = .gauge
     ) -> Series {
         series.withLock { series in
-            let key = Key(name: name, values: labels.map(\.1))
+            let key = [name] + labels.map(\.1)
             if let known = series[key] { return known }
             let made = Series(metrics[name] ?? MetricDescription(name, kind, ""), labels)
             series[key] = made
@@ -63,31 +57,25 @@ final class ServerMetrics: MetricsFactory {
     func answered(method: String, path: String?, status: Int, time: Duration) {
         // An HTTP client can send any method. All unknown methods share one series, so that a client cannot create any
         // number of series.
-        let known =
-            switch method {
-            case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD": method
-            default: "other"
-            }
-        answers(method: known, path: path ?? "none", status: status)(time)
+        let isKnown = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(method)
+        answers(method: isKnown ? method : "other", path: path ?? "none", status: status)(time)
     }
 
     /// Returns a counter for answers of one kind.
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
         let route = [("method", method), ("route", path)]
-        let counter = Counter(
-            label: "grandstand_http_requests_total", dimensions: route + [("status", "\(status)")], factory: self)
-        let timer = Timer(label: "grandstand_http_request_seconds", dimensions: route, factory: self)
+        let counter = series("grandstand_http_requests_total", route + [("status", "\(status)")])
+        let timer = series("grandstand_http_request_seconds", route)
         return { time in
-            counter.increment()
-            timer.record(time)
+            counter.increment(by: 1)
+            timer.record(time.seconds)
         }
     }
 
     /// Returns a counter for lookups that ended with one result.
     func lookups(_ result: LookupResult) -> @Sendable () -> Void {
-        let counter = Counter(
-            label: "grandstand_lookups_total", dimensions: [("result", result.rawValue)], factory: self)
-        return { counter.increment() }
+        let counter = series("grandstand_lookups_total", [("result", result.rawValue)])
+        return { counter.increment(by: 1) }
     }
 
     /// All metrics as the body of an answer.
@@ -102,12 +90,5 @@ final class ServerMetrics: MetricsFactory {
             for gauge in momentary[name] ?? [] { text += Series.line(name, Series.text(gauge.labels), gauge.value) }
         }
         return Array(text.utf8)
-    }
-}
-
-extension CoreMetrics.Timer {
-    func record(_ time: Duration) {
-        let (seconds, attoseconds) = time.components
-        recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }

@@ -1,0 +1,143 @@
+internal import Cryptography
+internal import FoundationEssentials
+package import GrandstandContract
+internal import Synchronization
+
+/// The private key in one file `AuthKey_<KEYID>.p8`.
+struct SigningKey: Sendable {
+    private let key: PrivateKey
+    /// SHA-256 of the public key.
+    let fingerprint: [UInt8]
+
+    /// Why a key file cannot be used. It never contains text from the file.
+    enum Fault: Error, CustomStringConvertible {
+        case missing(path: String)
+        case unreadable(path: String, why: String)
+
+        var description: String {
+            switch self {
+            case .missing(let path):
+                "there is no key file \(path): put the .p8 file from Apple's developer portal there"
+            case .unreadable(let path, let why):
+                "the key file \(path) cannot be used: \(why). It needs an EC P-256 private key in PEM form, as in the "
+                    + ".p8 from Apple's developer portal"
+            }
+        }
+    }
+
+    /// Reads a PEM file with an EC P-256 key, the format of Apple's keys, in any form of `KeyFileText`.
+    init(path: String) throws(Fault) {
+        guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: path) }
+        guard let pem = FileManager.default.contents(atPath: path) else {
+            throw .unreadable(path: path, why: "it is a folder, or its permissions forbid reading it")
+        }
+        do {
+            let block = try KeyFileText(Array(pem)).pem
+            guard (try? PrivateKey(pem: block)) != nil else {
+                throw KeyFileText.Shape("its block has \(block.count) bytes, and its base64 is broken or without a key")
+            }
+            key = try PrivateKey.p256(pem: block)
+            fingerprint = SHA256.hash(try key.publicPoint)
+        } catch {
+            throw .unreadable(path: path, why: (error as? KeyFileText.Shape)?.words ?? "its key is of another kind")
+        }
+    }
+
+    /// The ES256 signature of JWS: the 64 bytes R‖S.
+    func signature(of message: [UInt8]) throws -> [UInt8] {
+        try key.signature(of: message)
+    }
+}
+
+/// The text of a key file. OpenSSL reads only its usual form. People also have it on one line, with `\n` in place of
+/// line breaks, indented, with other line lengths, or after another block such as `EC PARAMETERS`.
+struct KeyFileText {
+    /// The block with the private key in the usual form.
+    let pem: [UInt8]
+
+    /// What the text is instead, for people. It contains nothing of the text.
+    struct Shape: Error {
+        let words: String
+
+        init(_ words: String) { self.words = words }
+    }
+
+    init(_ bytes: [UInt8]) throws(Shape) {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw Shape("it is UTF-16 with a byte order mark (BOM): save it as UTF-8")
+        }
+        let text = String(decoding: bytes, as: UTF8.self).replacing("\\r", with: "").replacing("\\n", with: "\n")
+        guard
+            let label = ["PRIVATE KEY", "EC PRIVATE KEY"].first(where: { text.contains("-----BEGIN \($0)-----") }),
+            let begin = text.firstRange(of: "-----BEGIN \(label)-----")
+        else { throw Self.shape(of: text) }
+        let rest = text[begin.upperBound...]
+        guard let end = rest.firstRange(of: "-----END \(label)-----") else {
+            throw Shape("its block \(label) does not end: the file has only \(bytes.count) bytes")
+        }
+        let digits = rest[..<end.lowerBound].filter { $0.isASCII && ($0.isLetter || $0.isNumber || "+/=".contains($0)) }
+        let lines = digits.replacing(/.{1,64}/) { "\($0.output)\n" }
+        pem = Array("-----BEGIN \(label)-----\n\(lines)-----END \(label)-----\n".utf8)
+    }
+
+    private static func shape(of text: String) -> Shape {
+        for label in ["ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PUBLIC KEY", "CERTIFICATE"]
+        where text.contains("-----BEGIN \(label)-----") {
+            return Shape("it has a block \(label) and no block PRIVATE KEY")
+        }
+        if text.allSatisfy(\.isWhitespace) { return Shape("it is empty") }
+        if text.hasPrefix("LS0tLS1") { return Shape("it is base64 of a PEM text: decode it once") }
+        return Shape("it has no block PRIVATE KEY with its BEGIN and END")
+    }
+}
+
+/// The key files of one folder. A file is read when it is first needed, and again when it changes.
+package final class KeyRing: Sendable {
+    private let directory: String
+
+    private let entries = Mutex<[String: (key: Result<SigningKey, SigningKey.Fault>, stamp: FileStamp?)]>([:])
+
+    /// - Parameter directory: the folder with the files `AuthKey_<KEYID>.p8`. It need not exist yet.
+    package init(directory: String) { self.directory = directory }
+
+    /// Whether the key file of `keyID` exists and contains a usable key.
+    package func state(of keyID: String) -> Contract.CredentialState {
+        switch key(keyID) {
+        case .success: .ok
+        case .failure(.missing): .missing
+        case .failure(.unreadable): .unreadable
+        }
+    }
+
+    /// The IDs of the key files in the folder, even of unusable ones.
+    func keyIDs() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.sorted().compactMap { name in
+            guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+            return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+        }
+    }
+
+    /// A line for each existing key file that cannot be used.
+    package func faults() -> [String] { keyIDs().compactMap(fault(of:)) }
+
+    /// Why the key file of `keyID` cannot be used, in one line; `nil`: it can.
+    func fault(of keyID: String) -> String? {
+        guard case .failure(let fault) = key(keyID) else { return nil }
+        return fault.description
+    }
+
+    /// Forgets the files that were read. Each file is read again when it is next needed.
+    func forget() { entries.withLock { $0.removeAll() } }
+
+    func key(_ keyID: String) -> Result<SigningKey, SigningKey.Fault> {
+        let path = directory + "/AuthKey_\(keyID).p8"
+        let stamp = FileStamp(path)
+        return entries.withLock { entries in
+            if let entry = entries[keyID], entry.stamp == stamp, stamp != nil { return entry.key }
+            let key = Result { () throws(SigningKey.Fault) in try SigningKey(path: path) }
+            entries[keyID] = (key, stamp)
+            return key
+        }
+    }
+}

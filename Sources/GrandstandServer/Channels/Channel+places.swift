@@ -1,0 +1,265 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Postgres
+
+/// The places of the quota: who may take one, and which channel gives one up.
+extension ChannelStore {
+    /// Which places a channel `c` with its event `e` may take from events that are over: 2 also those that are kept
+    /// (`isKept`), 1 the others, 0 none. A channel without an event counts as one whose event may start at any time.
+    static func urgency(now: Date) -> PostgresQuery {
+        """
+        case \(EventStore.state(now: now)) when 'live' then 2 when 'scheduled' then coalesce(
+            (e.starts_at <= \(now.addingTimeInterval(ChannelTenure.neededBefore)))::integer, 1) else 0 end
+        """
+    }
+
+    /// The SQL order by need, for channels `c` with their events `e`. The first criterion is the urgency, because a
+    /// place that an urgent event took from another event must not go to a third one. The second criterion is the time
+    /// at which the channel is needed: the event's opening, otherwise the kick-off, otherwise the declaration. The next
+    /// criteria are the kick-off and the declaration.
+    static func need(now: Date) -> PostgresQuery {
+        """
+        \(urgency(now: now)) desc, coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
+        coalesce(e.created_at, c.created_at), c.id
+        """
+    }
+
+    /// Whether a channel is retiring and no device needs it. Such a channel is kept only because of
+    /// `GRANDSTAND_RETIRE_AFTER`.
+    static func isIdle(now: Date) -> PostgresQuery {
+        "state = 'retiring' and (needed_until is null or needed_until <= \(now))"
+    }
+
+    /// Whether an idle channel keeps its place unless a live event waits (`ChannelTenure.keptAfterEnd`). The time counts
+    /// from the end of its event, or from the channel's retirement if the event is not over or was removed.
+    static func isKept(now: Date) -> PostgresQuery {
+        """
+        (coalesce((select coalesce(ended_at, cancelled_at) from events where key = event_key), changed_at)
+            > \(now.addingTimeInterval(-ChannelTenure.keptAfterEnd)))
+        """
+    }
+
+    /// The reason that is stored for a channel that was deleted early, because another channel needed its place.
+    static let placeNeeded: PostgresQuery = "'its place was needed'"
+
+    /// Whether a failed channel `c` waits for a place, in the app's limit or at Apple.
+    private static let waitsForPlace: PostgresQuery = """
+        c.state = 'failed' and c.next_attempt_at is not null
+            and c.reason in ('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))
+        """
+
+    /// Whether a failed channel `c` may try again. A channel that waits for a place may try at any time, because
+    /// otherwise a later channel could take the place first.
+    private static func mayTryAgain(now: Date) -> PostgresQuery {
+        "(c.state = 'failed' and c.next_attempt_at <= \(now) or \(waitsForPlace))"
+    }
+
+    /// Takes the same locks as `reserve`, in a fixed order, so that the count of channels in `admit` stays true until
+    /// the commit.
+    static func lockQuotas(now: Date) -> PostgresQuery {
+        """
+        select from app_environments ae where (ae.bundle_id, ae.environment) in (
+            select c.bundle_id, c.environment from channels c where \(mayTryAgain(now: now)))
+        order by ae.bundle_id, ae.environment for update
+        """
+    }
+
+    /// The number of free places in the quota of an app `a` with its environment `ae`.
+    static let places: PostgresQuery = """
+        least(a.channel_limit, \(APNsLimits.channels) - (
+            select count(*) from unmanaged_channels u
+            where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
+        select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
+            and c.state in \(Channel.State.sql(.countsAgainstQuota)))
+        """
+
+    /// The number of attempts to delete a channel after which the channel's place no longer counts as a place that will
+    /// soon be free.
+    private static let hopefulDeletions = 3
+
+    /// While Apple has no place left, only one creation is tried. The other creations wait for this number of seconds.
+    private static let placePause = 20
+
+    /// Lets as many failed channels try again as the quota has room for, in the order `need`. If Apple refused the last
+    /// creation because Apple has no place left, only the first channel tries again, at the time `full_until` or when a
+    /// channel that no device needs retires, because all channels would get the same answer. A channel that tries again
+    /// loses the reason `quota-exhausted`, because it no longer waits for the quota. For each place that an urgent event
+    /// lacks, one idle channel is deleted immediately. The place of the idle channel becomes free when Apple has
+    /// confirmed the deletion. The confirmation wakes the next alignment, which assigns the places.
+    static func admit(now: Date) -> PostgresQuery {
+        """
+        with due as materialized (
+            select c.id, c.bundle_id, c.environment, \(urgency(now: now)) as urgency,
+                row_number() over (partition by c.bundle_id, c.environment order by \(need(now: now))) as place
+            from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
+        ), room as materialized (
+            -- Counted once for each app and environment, not for each channel.
+            select w.*, p.places, ae.full_since is not null and p.places > 0 as waits_for_apple,
+                case when ae.full_since is null then p.places
+                    when exists (select from channels c where c.bundle_id = w.bundle_id
+                        and c.environment = w.environment and c.state = 'creating') then 0
+                    when ae.full_until > \(now) and not exists (select from channels c where c.bundle_id = w.bundle_id
+                        and c.environment = w.environment and \(isIdle(now: now)) and c.changed_at = \(now)) then 0
+                    else least(p.places, 1) end as turns, (
+                select count(*) from channels c where c.bundle_id = w.bundle_id and c.environment = w.environment
+                    and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
+            from (select bundle_id, environment, count(*) filter (where urgency = 2) as live,
+                    count(*) filter (where urgency > 0) as urgent from due group by bundle_id, environment) w
+            join apps a on a.bundle_id = w.bundle_id
+            join app_environments ae on ae.bundle_id = w.bundle_id and ae.environment = w.environment
+            cross join lateral (select \(places) as places) p
+        ), lacking as (
+            select *, live - places - leaving as for_live, greatest(0, urgent - places - leaving) as for_urgent from room
+        ), judged as (
+            select due.id, waits_for_apple, place <= turns as goes from due join room using (bundle_id, environment)
+        ), spared as (
+            \(move("""
+                c.id = any(array(
+                    select i.id from lacking l cross join lateral (
+                        select id, \(isKept(now: now)) as is_kept,
+                            row_number() over (order by \(isKept(now: now)), retire_at, id) as turn
+                        from channels where bundle_id = l.bundle_id and environment = l.environment
+                            and \(isIdle(now: now))) i
+                    where i.turn <= l.for_live or i.turn <= l.for_urgent and not i.is_kept))
+                """, from: [.retiring], to: .deleting, reason: placeNeeded, due: "\(now)", also: ", attempts = 0",
+                at: now))
+        )
+        \(move(
+            "c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))",
+            with: "judged j", from: [.failed], to: .failed, or: (.creating, if: "j.goes"), reason: """
+                case when j.goes then nullif(c.reason, 'quota-exhausted')
+                    when j.waits_for_apple then \(APNsReason.cannotCreateChannelConfig.rawValue)
+                    else 'quota-exhausted' end
+                """, due: """
+                case when j.goes then \(now)::timestamptz
+                    when j.waits_for_apple then \(now) + make_interval(secs => \(placePause))
+                    else \(now) + interval '30 seconds' end
+                """, at: now))
+        """
+    }
+
+    /// Makes the app's creations that wait for their next attempt due now.
+    ///
+    /// - Parameter reason: only creations that Apple refused with this reason become due; `nil`: all become due.
+    static func hasten(_ app: AppEnvironment, refusedWith reason: String? = nil, now: Date) -> [PostgresQuery] {
+        [
+            """
+            update channels c set next_attempt_at = \(now)
+            where \(AppColumns.isOf(app, row: "c")) and c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null
+                and c.next_attempt_at > \(now) and (\(reason)::text is null or c.reason = \(reason))
+            """,
+            "update app_environments set full_until = null where \(AppColumns.isOf(app))",
+            "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+        ]
+    }
+
+    /// Records that Apple has no place left.
+    ///
+    /// - Parameter askAgainAt: when a creation is tried again; `nil`: an API call waits for the refused creation, so it
+    ///   is not tried again.
+    static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> PostgresQuery {
+        """
+        update app_environments set full_since = coalesce(full_since, \(now)),
+            full_until = greatest(full_until, \(askAgainAt)) where \(AppColumns.isOf(app))
+        """
+    }
+
+    /// Records that Apple created a channel. If Apple had no place before, all creations that wait for one may go.
+    static func hasRoom(_ app: AppEnvironment) -> PostgresQuery {
+        """
+        update app_environments set full_since = null, full_until = null
+        where \(AppColumns.isOf(app)) and full_since is not null
+        """
+    }
+
+    /// Records, after a deletion, that Apple has a place again: a creation that waits for it may go.
+    static func freed(_ app: AppEnvironment) -> PostgresQuery {
+        """
+        update app_environments ae set full_until = null, full_since = case when exists (
+            select from channels c where \(AppColumns.isOf(app, row: "c")) and \(waitsForPlace)) then full_since end
+        where \(AppColumns.isOf(app, row: "ae")) and full_since is not null
+        """
+    }
+
+    /// Leases one retiring channel for deletion before its planned time, because the app has as many channels as its
+    /// limit or Apple allows: one that no device needs any longer, and whose place the creation may take
+    /// (`ChannelTenure`). Channels with the earliest planned time go first.
+    ///
+    /// - Parameter creation: the channel that needs the place; `nil`: one that an operator creates now.
+    func reclaim(
+        _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
+    ) async throws -> [ChannelTask] {
+        try await database.query(
+            Self.leasing(
+                """
+                needed as materialized (
+                    select coalesce((
+                        select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
+                        where c.id = \(creation)), 1) as urgency
+                )
+                """,
+                Self.move(
+                    """
+                    c.id in (
+                        select id from channels
+                        where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
+                            and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
+                            and (select urgency from needed) > \(Self.isKept(now: now))::integer
+                        order by \(Self.isKept(now: now)), retire_at, id limit 1 for update skip locked)
+                    """, from: [.retiring], to: .deleting, reason: Self.placeNeeded, due: "\(leasedUntil)",
+                    leasedUntil: leasedUntil, also: ", attempts = c.attempts + 1", at: now))
+        ).map(Self.task)
+    }
+
+    /// Stores the intent to create a channel, within the app's limit. The caller gets a lease of the channel until
+    /// `leasedUntil`.
+    ///
+    /// - Throws: `app-not-found`, `quota-exhausted`.
+    func reserve(
+        _ draft: Contract.ChannelDraft, for app: AppEnvironment, now: Date, leasedUntil: Date
+    ) async throws -> ChannelTask {
+        try await database.transaction { connection in
+            let row = try await Self.lock(app, on: connection)
+            let address = try Self.address(row)
+            var quota = Quota(
+                bundleID: address.bundleID, environment: address.environment, limit: try row.decode("channel_limit"))
+            let counts = try await connection.pipeline([
+                """
+                select state, count(*) as n from channels
+                where \(AppColumns.isOf(address.app)) and state <> 'deleted' group by state
+                """,
+                "select count(*) as n from unmanaged_channels where \(AppColumns.isOf(address.app))",
+            ])
+            for count in counts[0] { quota.byState[try count.word("state")] = try count.decode("n") }
+            quota.unmanaged = try counts[1][0].decode("n")
+            guard quota.taken < quota.capacity else { throw Problem.quotaExhausted(quota) }
+            let added = Self.add(
+                Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
+                as: .creating, leasedUntil: leasedUntil, at: now)
+            let inserted = try await Self.make(added, nil, AuditRows(by: .server, at: now), on: connection)
+            guard let channel = inserted.first else {
+                throw Problem(.internalError, "The channel's row was not written.")
+            }
+            try await IdempotencyMark.current?.note(channel.id, on: connection)
+            return ChannelTask(
+                channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
+        }
+    }
+
+    /// Locks the app's quota until the commit. This makes the limit exact: every reservation of this app and environment
+    /// waits for the lock.
+    ///
+    /// - Returns: a row with the app's address and limit.
+    /// - Throws: `app-not-found`.
+    static func lock(_ app: AppEnvironment, on connection: PostgresConnection) async throws -> PostgresRow {
+        let rows = try await connection.query(
+            """
+            select \(addressColumns), a.channel_limit from app_environments ae \(addressJoins)
+            where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for update of ae
+            """)
+        guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
+        return row
+    }
+}
