@@ -90,6 +90,8 @@ def crowd(members=50000):
         place.open({"warm": [audience()]})
         place.ask("PUT", "/events/derby", {"name": "derby", "audiences": [{**audience(), "delivery": "tokens"}]})
         install(place, members)
+        # Whoever does not allow frequent pushes would get the newer update a minute later.
+        place.sql("update installations set frequent_pushes_enabled = true")
         place.sql("""insert into activities (installation, activity, app, event_key, attributes_type, state,
                 update_token, registered_at, reported_at)
             select id, 'one', app, 'derby', 'MatchAttributes', 'active', sha256(id::text::bytea), now(), now()

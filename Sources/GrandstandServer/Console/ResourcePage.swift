@@ -80,9 +80,11 @@ extension ResourcePage {
         }
         let inputs = typed.map { entry in
             let isLong = entry.value.utf8.count > 60 || entry.value.utf8.contains(UInt8(ascii: "\n"))
+            let members = entry.name.split(separator: ".").map(String.init)
             return FormInput(
-                name: entry.name, label: entry.name, value: entry.value, isRequired: false,
-                lineType: isLong ? nil : "text", isLong: isLong)
+                name: entry.name, label: members.map(Wording.label).joined(separator: ": "),
+                help: problem.errors.first { $0.pointer == JSONText.pointer(members) }?.detail, value: entry.value,
+                isRequired: false, lineType: isLong ? nil : "text", isLong: isLong)
         }
         offers = [
             Offer(

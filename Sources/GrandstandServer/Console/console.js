@@ -240,7 +240,9 @@
       const form = event.target.closest("form[data-composer]");
       if (!form) return;
       clearTimeout(waiting);
-      waiting = setTimeout(() => { if (!form.dataset.sent) check(form); }, 300);
+      // Nobody is told to correct a content that nobody has begun.
+      const isBegun = form.elements.contentState.value.trim();
+      waiting = setTimeout(() => { if (!form.dataset.sent && isBegun) check(form); }, 300);
     });
   }
 

@@ -58,7 +58,7 @@ struct TLSHandlerTests {
         }
     }
 
-    private struct Pair {
+    private final class Pair {
         let client: Side
         let server: Side
 
@@ -69,6 +69,14 @@ struct TLSHandlerTests {
             let client = try client ?? .client(.only([TestAuthority.shared.certificate]), protocols: ["h2"])
             self.client = try Side(TLSHandler(client, peer: peer))
             server = try Side(TLSHandler(identity.server(protocols: protocols)))
+        }
+
+        // A channel that is open and its handlers retain each other. Nobody waits for the peer's last word here.
+        deinit {
+            for side in [client, server] {
+                side.channel.close(promise: nil)
+                side.channel.embeddedEventLoop.advanceTime(by: .hours(1))
+            }
         }
 
         /// Carries bytes in pieces of this length until nobody sends any.
