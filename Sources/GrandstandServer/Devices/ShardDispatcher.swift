@@ -6,7 +6,7 @@ internal import Postgres
 internal import Synchronization
 
 /// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run of
-/// starts, or the lane of a crowd, has one shard in progress at a time. A shard is settled after its last answer.
+/// starts has two shards in progress at a time, the lane of a crowd has one. A shard is settled after its last answer.
 struct ShardDispatcher<Store: ShardStore> {
     typealias Shard = Store.Shard
 
@@ -18,7 +18,7 @@ struct ShardDispatcher<Store: ShardStore> {
     let topic: WakeTopic
     /// The number of pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
     var shardSize = 2_000
-    /// The maximum number of shards in progress at a time. They come from different runs or lanes.
+    /// The maximum number of shards in progress at a time.
     var places = 4
     /// Seconds until another replica takes the shards of a replica that died.
     let lease: TimeInterval

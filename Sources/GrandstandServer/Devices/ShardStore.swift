@@ -37,7 +37,7 @@ struct ShardClaim: Sendable, Hashable {
     /// Leases that end at or before this time are over. It is earlier than `at` if leases could not be extended
     /// recently.
     var leasesEndedBefore: Date
-    /// Owners whose shards the replica has. If the database has a lease of this replica for an owner that is not in
+    /// Owners whose shards the replica has, an owner of two shards twice. If the database has a lease of this replica for an owner that is not in
     /// this list, the answer to the claim of this owner was lost. The owner may therefore be claimed again. `nil`: not
     /// known.
     var holding: [Int]?

@@ -171,9 +171,9 @@ extension StartStore {
     }
 
     /// An installation that took over a token counts as started if the token's former holder got the start, or may have
-    /// got it. A run's shard is settled or given up before the run's next shard is taken, so the results of all pushes
-    /// to the former holder exist. Starts that a registration has locked are skipped. The condition on `former`, given twice,
-    /// makes any plan read the index of these starts only.
+    /// got it. If the former holder is in the run's other shard, the result of its push does not exist yet, and
+    /// `nextMembers` lets the installation wait. Starts that a registration has locked are skipped. The condition on
+    /// `former`, given twice, makes any plan read the index of these starts only.
     static func inherit(_ run: Int) -> PostgresQuery {
         """
         update starts h set state = f.state, reason = f.reason, at = f.at, due_at = null, former = null
