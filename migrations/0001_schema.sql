@@ -87,10 +87,9 @@ create table app_environments (
     deleting_since timestamptz,
     team_id text check (team_id ~ '^[A-Za-z0-9]{10}$'),
     key_id text check (key_id ~ '^[A-Za-z0-9]{10}$'),
-    -- How many channels Apple listed, and when. apple_asked_at: when Apple was asked for that list; a channel that is
-    -- not in the list did not exist at that time.
+    -- How many channels Apple listed, and when Apple was asked for the list; a channel that is not in the list did not
+    -- exist at that time.
     apple_count integer,
-    apple_listed_at timestamptz,
     apple_asked_at timestamptz,
     alarm reconciliation_alarm,
     -- Since when Apple refuses to create channels because the app has reached Apple's limit; null: Apple is not known
@@ -310,27 +309,24 @@ create table channels (
     label text,
     reason text,
     attempts integer not null default 0,
+    -- When Apple is called. While a call is made, this is the end of its lease.
     next_attempt_at timestamptz,
-    leased_until timestamptz,
     called_at timestamptz,
-    retire_at timestamptz,
     -- A device may need the channel until this time, whatever GRANDSTAND_RETIRE_AFTER says.
     needed_until timestamptz,
-    -- When Apple refused a message with the reason that it does not know the channel. A reconciliation checks at
-    -- examine_at whether the channel exists.
+    -- When Apple refused a message with the reason that it does not know the channel. A reconciliation checks whether
+    -- the channel exists, but not before examine_at, which the last check set.
     doubted_at timestamptz,
     examine_at timestamptz,
-    -- When the last doubt turned out to be wrong.
-    confirmed_at timestamptz,
     -- Whether Apple confirmed the deletion, or answered that it does not know the channel.
     deletion_confirmed boolean not null default false,
     created_at timestamptz not null,
     changed_at timestamptz not null,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
     check (state in ('creating', 'failed', 'deleted') or channel_id is not null),
-    check (state <> 'retiring' or retire_at is not null),
+    check (state <> 'retiring' or next_attempt_at is not null),
     check (called_at is null or state = 'creating'),
-    check ((doubted_at is null) = (examine_at is null))
+    check (doubted_at is null or examine_at is not null)
 );
 create unique index channels_apple_id on channels (bundle_id, environment, channel_id) where channel_id is not null;
 -- This index has all columns that name an audience. No other index has as many of the columns by which an audience's
@@ -346,7 +342,7 @@ create index channels_live on channels (state, bundle_id, environment) where sta
 create index channels_deleted on channels (changed_at) where state = 'deleted';
 create index channels_due on channels (next_attempt_at) where next_attempt_at is not null;
 create index channels_unsettled on channels (next_attempt_at) where called_at is not null;
-create index channels_doubted on channels (bundle_id, environment, examine_at) where examine_at is not null;
+create index channels_doubted on channels (bundle_id, environment, examine_at) where doubted_at is not null;
 
 -- A channel in Apple's list that the ledger does not know. Written by reconciliations.
 create table unmanaged_channels (
@@ -421,6 +417,8 @@ create table audiences (
     -- The content type of the audience's messages; null: the event's content type, or, if the event has none, the app's
     -- only content type.
     content text,
+    -- Whether the event's start, if it declares one, is for this audience.
+    starts boolean not null default true,
     -- The channel to which the messages go; null: the channel does not exist yet, or the audience needs none.
     channel uuid references channels on delete set null,
     -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of a
@@ -626,7 +624,6 @@ create table start_tokens (
     -- APNs refused the token in a way that may be this server's mistake (environment, topic). The token is not used
     -- until it is registered again.
     suspect_since timestamptz,
-    reason text,
     primary key (installation, attributes_type)
 );
 -- A token belongs to one installation; an app that was installed again takes it over.
@@ -657,7 +654,6 @@ create table activities (
     update_token bytea check (length(update_token) between 1 and 512),
     registered_at timestamptz,
     suspect_since timestamptz,
-    reason text,
     -- Whether the event's updates are sent to the activity's token: the activity is shown, has a token that is not
     -- suspect, and has no channel.
     in_crowd boolean not null generated always as (
@@ -699,8 +695,6 @@ create table event_starts (
     -- When the start begins; null: when the event starts.
     at timestamptz,
     attributes_type text not null,
-    -- null: all audiences of the event.
-    audiences json,
     -- Whether the start is sent again to followers whose activity listens to a channel that was replaced.
     restarts boolean not null default false,
     declared_by text,
@@ -729,37 +723,29 @@ create table start_runs (
     due_at timestamptz,
     -- Nothing is sent before due_at, whatever is due in starts: the run is closed, or waits for a channel or a content.
     rests boolean not null default false,
-    -- The replica that sends pushes of the run, which are the starts in the state sending, in so many shards. leases
-    -- counts the leases, so that a late settlement of an earlier lease changes nothing.
+    -- The replica that sends pushes of the run, which are the starts in the state sending, and the numbers of its shards
+    -- under way. A late or repeated settlement changes nothing, because its shard's number is not among them.
     leased_by uuid,
     leased_until timestamptz,
-    leases integer not null default 0,
-    shards integer not null default 0,
-    -- started_at: the first push. finished_at: the last time that nothing was left to send. closed_at: from then on
+    shards integer[] not null default '{}',
+    last_shard integer not null default 0,
+    -- started_at: the first lease. finished_at: the last time that nothing was left to send. closed_at: from then on
     -- nobody gets a start.
     started_at timestamptz,
     finished_at timestamptz,
     closed_at timestamptz,
     -- Followers up to this installation were taken into shards; null: all followers were. Who follows later is added by
-    -- the registration.
+    -- the registration. All followers are read again when topics change, the run is opened again, a channel of a start
+    -- that declares restart was replaced, or an audience that followers waited for can start.
     cursor bigint default 0,
-    -- Variants whose followers wait because their audience could not start yet. These followers are due again when one
-    -- of these audiences can start.
+    -- Variants whose followers wait because their audience could not start yet. These followers have no rows.
     passed_over text[] not null default '{}',
-    -- After a channel was replaced, the run checks which activities listen to the old channel. All activities up to
-    -- this one were checked; null: all activities were checked.
-    restart_after bigint,
-    -- How many followers got no start, counted when the run was closed: because their system is too old, because Live
-    -- Activities are switched off, because there is no token, or because it was too late.
-    too_old integer,
-    disabled integer,
-    without_token integer,
-    too_late integer,
-    -- For the member perSecond of the API's report on a start: the time from the first push until nothing was left to
-    -- send, and the number of answers in that time.
-    rate_from timestamptz,
+    -- How many followers got no start, and why, counted when the event was over: {"system", "disabled", "noToken",
+    -- "tooLate"}; null: not counted yet.
+    ineligible json,
+    -- The first time that nothing was left to send. The member perSecond of the API's report on a start counts pushes
+    -- until then.
     rate_until timestamptz,
-    rate_answered integer not null default 0,
     unique (event_key, app)
 );
 create index start_runs_due on start_runs (due_at) where due_at is not null;
@@ -797,7 +783,7 @@ create table starts (
     run bigint not null,
     installation bigint not null,
     state start_state not null default 'pending',
-    -- Of a pending start: when it is sent; null: when the audience of the installation's variant can start.
+    -- Of a pending start: when it is sent.
     due_at timestamptz,
     -- Pushes that were sent and that APNs is known not to have processed.
     attempts integer not null default 0,
@@ -819,18 +805,16 @@ create index starts_open on starts (run, state, due_at, installation) where stat
 create index starts_by_lost_token on starts (run, token) where token is not null;
 create index starts_of_heirs on starts (run, installation) where former is not null;
 
--- How many installations an app has: the sums over the app's rows. Written by those who insert or delete installations,
--- each session in its own rows, so that no registration waits for another. The Janitor adds up the rows of past hours.
+-- How many installations an app has. Written by those who insert or delete installations, as the last statement of their
+-- transactions, so that others wait for the commit only.
 create table device_accounts (
-    app integer not null,
-    -- The hour of the change.
-    hour timestamptz not null,
-    -- pg_backend_pid(); 0: the sum of several sessions.
-    session integer not null,
+    app integer primary key,
     installations bigint not null,
-    -- Installations that were new in this hour, also if they were deleted since.
+    -- The hour of the newest installation, and how many were new in this hour and in the hour before, also if they were
+    -- deleted since.
+    hour timestamptz not null,
     created bigint not null,
-    primary key (app, hour, session)
+    created_before bigint not null
 ) with (fillfactor = 50);
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------
@@ -891,10 +875,10 @@ create trigger announce_lookup after insert or delete on audiences for each row 
 create trigger announce_change
     after update of event_key, bundle_id, environment, variant, position, storage_policy, delivery, channel, fenced_at
     on audiences for each row
-    when (old.channel is distinct from new.channel or (old.fenced_at is null) <> (new.fenced_at is null)
-        or (old.event_key, old.bundle_id, old.environment, old.variant, old.position, old.storage_policy, old.delivery)
-            is distinct from (
-                new.event_key, new.bundle_id, new.environment, new.variant, new.position, new.storage_policy, new.delivery))
+    when ((old.event_key, old.bundle_id, old.environment, old.variant, old.position,
+        old.storage_policy, old.delivery, old.channel, old.fenced_at is null) is distinct from (
+        new.event_key, new.bundle_id, new.environment, new.variant, new.position,
+        new.storage_policy, new.delivery, new.channel, new.fenced_at is null))
     execute function announce_lookup();
 -- An app that looks a channel up learns why the channel could not be made, and when the creation is tried again.
 -- Inserted rows are not announced, because only a refusal changes an answer.
@@ -933,6 +917,9 @@ create table webhooks (
     previous_secret_until timestamptz,
     -- The first failure since the last success.
     failing_since timestamptz,
+    -- The posts in a row without an answer, or with a 5xx. From the fifth on nothing is posted until `silent_until`.
+    failures integer not null default 0,
+    silent_until timestamptz,
     created_at timestamptz not null,
     updated_at timestamptz not null,
     version bigint not null default nextval('resource_versions'),

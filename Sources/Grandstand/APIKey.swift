@@ -43,7 +43,4 @@ package struct APIKey: Reaching, Sendable, Hashable {
     /// Whether only installations of an app use the key: it registers them and looks channels up, and has no other
     /// scope.
     package var isOfDevices: Bool { isForClientApps && scopes.contains(.device) }
-
-    /// Whether the key may access `bundleID`. Upper and lower case are the same.
-    package func covers(_ bundleID: BundleID) -> Bool { reach.covers(bundleID) }
 }

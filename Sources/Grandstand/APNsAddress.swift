@@ -2,7 +2,7 @@ package import APNsWire
 package import GrandstandContract
 
 /// The app and environment that a call to APNs is for, and the signer.
-package struct APNsAddress: Sendable, Hashable {
+package struct APNsAddress: Sendable, Hashable, Decodable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
     package var credentials: Credentials

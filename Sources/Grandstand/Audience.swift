@@ -23,23 +23,21 @@ package struct Audience: Sendable, Hashable {
         }
     }
 
-    package typealias Delivery = Contract.AudienceDelivery
-
     package var id: ID
     /// The storage policy of the audience's channel. A channel's policy never changes, so another policy needs another
     /// channel.
     package var storagePolicy: StoragePolicy
     /// How updates reach the audience's Live Activities. If it changes, the audience stays the same audience.
-    package var delivery: Delivery
+    package var delivery: Contract.AudienceDelivery
     /// The priority of messages whose broadcast sets none; `nil`: the event's priority, or else the default for the
     /// kind of message.
-    package var priority: APNsPriority?
+    package var priority: Int?
     /// The content type of the audience's messages; `nil`: the event's content type, or else the app's only content
     /// type.
     package var content: String?
 
     package init(
-        id: ID, storagePolicy: StoragePolicy, delivery: Delivery = .channel, priority: APNsPriority? = nil,
+        id: ID, storagePolicy: StoragePolicy, delivery: Contract.AudienceDelivery = .channel, priority: Int? = nil,
         content: String? = nil
     ) {
         self.content = content

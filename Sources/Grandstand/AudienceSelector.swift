@@ -1,10 +1,6 @@
 internal import APNsWire
 package import GrandstandContract
 
-/// Selects audiences of an event in a request: all audiences of an app and environment, or the audience with a certain
-/// variant.
-package typealias AudienceSelector = Contract.AudienceSelector
-
 extension Contract.AudienceSelector {
     /// Selects the audience with this ID. If the ID has no variant, all audiences of its app and environment are
     /// selected.
@@ -46,7 +42,7 @@ extension Contract.AudienceSelector {
     }
 }
 
-extension [AudienceSelector] {
+extension [Contract.AudienceSelector] {
     /// The faults of selectors that match no audience of the event.
     ///
     /// - Parameters:

@@ -27,32 +27,17 @@ package struct Circuit: Sendable, Equatable {
         case silent
     }
 
-    /// When a circuit opens, and when probes are sent.
-    package struct Rule: Sendable, Equatable {
-        /// Failures in a row that open the circuit, if these failures also lasted for `minimumOutage` seconds.
-        let threshold: Int
-        let minimumOutage: TimeInterval
-        /// Seconds until the first probe, and the longest time between two probes.
-        let pauses: RetryPolicy
-
-        /// If one connection breaks, a hundred requests may fail at once, and a retry repairs that. So the threshold is
-        /// higher than for webhooks. Probes come soon, because updates of a live match are urgent.
-        package static let apns = Rule(
-            threshold: Circuit.threshold, minimumOutage: Circuit.minimumOutage,
-            pauses: RetryPolicy(base: 0.5, ceiling: 5))
-        /// A webhook receiver that does not answer blocks a sending slot until its posts time out. So the circuit opens
-        /// after few failures.
-        package static let webhook = Rule(threshold: 5, minimumOutage: 0, pauses: RetryPolicy(base: 1, ceiling: 30))
-    }
-
     package private(set) var state = State.closed(failures: 0, since: nil)
-    private let rule: Rule
 
-    /// The values for APNs.
+    /// Failures in a row that open the circuit, if these failures also lasted for `minimumOutage` seconds. If one
+    /// connection breaks, a hundred requests may fail at once, and a retry repairs that.
     package static let threshold = 20
     package static let minimumOutage: TimeInterval = 0.5
+    /// Seconds until the first probe, and the longest time between two probes. Probes come soon, because updates of a
+    /// live match are urgent.
+    private static let pauses = RetryPolicy(base: 0.5, ceiling: 5)
 
-    package init(_ rule: Rule = .apns) { self.rule = rule }
+    package init() {}
 
     package var isClosed: Bool { if case .closed = state { true } else { false } }
 
@@ -84,7 +69,7 @@ package struct Circuit: Sendable, Equatable {
             return !wasClosed
         case (.failed, .closed(let failures, let since)):
             let first = since ?? now
-            guard failures + 1 >= rule.threshold, now.timeIntervalSince(first) >= rule.minimumOutage else {
+            guard failures + 1 >= Self.threshold, now.timeIntervalSince(first) >= Self.minimumOutage else {
                 state = .closed(failures: failures + 1, since: first)
                 return false
             }
@@ -106,19 +91,11 @@ package struct Circuit: Sendable, Equatable {
 
     private mutating func open(probes: Int, now: Date, jitter: Double) {
         state = .open(
-            until: rule.pauses.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
+            until: Self.pauses.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
     }
 }
 
 extension Circuit.Outcome {
-    package init(_ answer: WebhookAnswer) {
-        switch answer {
-        case .answered(let status, _): self = status >= 500 ? .failed : .alive
-        case .unanswered: self = .failed
-        case .refused: self = .silent
-        }
-    }
-
     package init<Value>(_ answer: APNsAnswer<Value>) {
         switch answer {
         case .accepted: self = .alive

@@ -11,17 +11,20 @@ package struct DeclarationWarnings: Sendable {
         package var afterStart: Int?
     }
 
+    /// The times that an event declares.
+    package typealias Times = (startsAt: Date?, endsAt: Date?)
+
     /// The event's times before the declaration; `nil`: the event is new.
-    private let before: EventTimes?
-    private let after: EventTimes
-    private let declaredStart: Contract.Start?
+    private let before: Times?
+    private let after: Times
+    private let declaredStart: Contract.StartDraft?
     private let now: Date
 
     /// - Parameters:
     ///   - before: the event's times before; `nil`: the event is new.
     ///   - after: the times in the declaration, rounded to microseconds like the stored earlier times.
     ///   - start: the member `start` of the declaration; `nil`: there is none.
-    package init(from before: EventTimes?, to after: EventTimes, start: Contract.Start? = nil, now: Date) {
+    package init(from before: Times?, to after: Times, start: Contract.StartDraft? = nil, now: Date) {
         (self.before, self.after, declaredStart, self.now) = (before, after, start, now)
     }
 
@@ -71,20 +74,21 @@ package struct DeclarationWarnings: Sendable {
         messages.map(\.sendAt).min().map { "\(messages.count), the first at \(RFC3339.text($0))" }
     }
 
-    /// A warning about an audience that was removed without an `end`, if its followers get no more messages.
+    /// A warning about an audience that was removed without an `end`, if it has followers. They get no more messages.
     ///
     /// - Parameters:
     ///   - channelID: Apple's ID of its channel; `nil`: there is no channel.
     ///   - hasTokens: some of its activities have tokens, and no remaining audience of the event reaches them.
-    package static func removing(_ audience: Audience.ID, channelID: String?, hasTokens: Bool) -> String? {
-        guard channelID != nil || hasTokens else { return nil }
+    package static func removing(_ audience: Audience.ID, channelID: String?, hasTokens: Bool) -> [String] {
+        guard channelID != nil || hasTokens else { return [] }
         let followers = [
             channelID.map { "those that follow its channel \($0)" }, hasTokens ? "those that have tokens" : nil,
         ].compactMap(\.self).joined(separator: " and ")
-        return
+        return [
             "The audience \(audience.words) is removed without an end: its activities, \(followers), get nothing more and "
-            + "stay on lock screens until they are stale, twelve hours at most. Declare it again, as long as its channel "
-            + "is kept, and send it an end."
+                + "stay on lock screens until they are stale, twelve hours at most. Declare it again, as long as its "
+                + "channel is kept, and send it an end."
+        ]
     }
 
     /// A warning if the event moves and its start does not, because the start has its own time.

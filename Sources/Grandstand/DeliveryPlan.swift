@@ -30,7 +30,9 @@ package struct DeliveryPlan: Sendable {
         }
     }
 
-    package let request: BroadcastRequest
+    /// The message as it is sent: with the event's defaults, and fitted to Apple's limit.
+    package let request: Contract.BroadcastDraft
+    private let eventPriority: Int?
     /// When the server stops trying to send the message.
     package let expiresAt: Date
     private let expiration: Expiration
@@ -43,21 +45,24 @@ package struct DeliveryPlan: Sendable {
     /// Seconds after which an alert is too old, by default.
     package static let alertFreshness: TimeInterval = 900
 
-    /// Plans the deliveries of `request`.
+    /// Plans the deliveries of a message, and checks its contents.
     ///
     /// - Parameters:
+    ///   - defaults: the event's.
     ///   - all: all who could get it, in the order of the event's audiences.
     ///   - now: when the broadcast is sent.
     ///   - alertFreshness: seconds after which an alert is too old, unless the request says how long its content is
     ///     worth sending.
-    /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences that the event does
-    ///   not have, or for a dismissal date later than Apple allows.
+    /// - Throws: `expiration-not-allowed`, `payload-too-large`, `content-mismatch`, or `invalid-request` for audiences
+    ///   that the event does not have, or for a dismissal date later than Apple allows.
     package init(
-        _ request: BroadcastRequest, to all: [Item], now: Date, alertFreshness: TimeInterval = alertFreshness
+        _ draft: Contract.BroadcastDraft, by defaults: Contract.EventDefaults = .init(), to all: [Item], now: Date,
+        alertFreshness: TimeInterval = alertFreshness
     ) throws(Problem) {
+        let (request, warning) = draft.filled(by: defaults, at: now).fitted(at: now)
         items = try Self.choose(request.audiences, from: all)
         let chosen = items.map(\.audience)
-        try Self.refuseLateDismissal(request.payload, now: now)
+        try Self.refuseLateDismissal(request.payload(), now: now)
         let expiration: Expiration =
             if let value = request.apnsExpiration {
                 .header(value)
@@ -74,26 +79,29 @@ package struct DeliveryPlan: Sendable {
                 .expirationNotAllowed, objection, errors: [FieldError(pointer: "/apnsExpiration", detail: objection)])
         }
 
-        try Self.refuseTooLarge(request.payload, nil, now: now)
-        let overridden = request.byVariant.isEmpty ? [] : Self.overridden(request, chosen)
+        try Self.refuseTooLarge(request.payload(), nil, now: now)
+        let overridden = Self.overridden(request, chosen)
         for variant in overridden {
             try Self.refuseTooLarge(request.payload(for: variant), variant, now: now)
         }
 
         self.request = request
+        eventPriority = defaults.priority
         self.expiration = expiration
         let expiresAt = expiration.deadline(now: now)
         self.expiresAt = expiresAt
         alertsRingUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
-        warnings = Self.warnings(for: request, overridden)
+        warnings = Self.warnings(for: request, overridden) + (warning.map { [$0] } ?? [])
         for index in items.indices where items[index].kind == .tokens {
             items[index].refusal = refusal(ofTokensOf: items[index].audience)
         }
+        try check()
     }
 
     /// The variants that have their own content or alert and belong to one of these audiences, sorted by name.
-    private static func overridden(_ request: BroadcastRequest, _ audiences: [Audience]) -> [Variant] {
-        Set(audiences.lazy.compactMap(\.variant)).filter { request.byVariant[$0.rawValue] != nil }.sorted()
+    private static func overridden(_ request: Contract.BroadcastDraft, _ audiences: [Audience]) -> [Variant] {
+        guard let byVariant = request.byVariant, !byVariant.isEmpty else { return [] }
+        return Set(audiences.lazy.compactMap(\.variant)).filter { byVariant[$0.rawValue] != nil }.sorted()
     }
 
     /// A message of the broadcast `id`, as its lane accepts it. It gets its own request ID then.
@@ -104,7 +112,8 @@ package struct DeliveryPlan: Sendable {
         let (audience, isForTokens) = (item.audience, item.kind == .tokens)
         let payload = request.payload(for: audience.variant)
         let (isEnd, rings) = (payload.event == .end, payload.alert != nil)
-        let given = request.priority ?? audience.priority ?? request.eventPriority
+        let number = request.priority ?? audience.priority ?? eventPriority
+        let given = number.flatMap(APNsPriority.init(rawValue:))
         let plain: APNsPriority = isEnd ? .immediate : .powerAware
         let policy = isForTokens ? .mostRecentMessageStored : audience.storagePolicy
         return LaneMessage(
@@ -141,7 +150,7 @@ package struct DeliveryPlan: Sendable {
     /// - Returns: `payload-too-large`; `nil`: the size is allowed.
     private func refusal(ofTokensOf audience: Audience) -> Problem? {
         let limit = Contract.DeliveryKind.tokens.bodyLimit
-        let size = request.payload(for: audience.variant).body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
+        let size = request.payload(for: audience.variant).body(timestamp: expiresAt.epoch).count
         guard size > limit else { return nil }
         return Problem(
             .payloadTooLarge,
@@ -163,7 +172,7 @@ package struct DeliveryPlan: Sendable {
     }
 
     private static func choose(
-        _ selectors: [AudienceSelector]?, from all: [Item]
+        _ selectors: [Contract.AudienceSelector]?, from all: [Item]
     ) throws(Problem) -> [Item] {
         guard let selectors else { return all }
         try selectors.require(among: Set(all.map(\.audience.id)))
@@ -180,7 +189,7 @@ package struct DeliveryPlan: Sendable {
         _ payload: BroadcastPayload, _ variant: Variant?, now: Date
     ) throws(Problem) {
         let limit = APNsLimits.broadcastPayload
-        let size = payload.body(timestamp: Int(now.timeIntervalSince1970)).count
+        let size = payload.body(timestamp: now.epoch).count
         guard size > limit else { return }
         throw Problem(
             .payloadTooLarge,
@@ -197,7 +206,7 @@ package struct DeliveryPlan: Sendable {
     /// Refuses a dismissal date more than four hours ahead, because Apple keeps no ended activity longer
     /// (docs/internals/apns.md section 4). A date in the past means "at once" to Apple.
     private static func refuseLateDismissal(_ payload: BroadcastPayload, now: Date) throws(Problem) {
-        let latest = Int(now.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
+        let latest = now.epoch + APNsLimits.endedActivityLifetime
         guard let date = payload.dismissalDate, date > latest else { return }
         let detail =
             "dismissalDate is more than four hours after the end is sent; Apple removes an ended activity by then. "
@@ -207,9 +216,9 @@ package struct DeliveryPlan: Sendable {
     }
 
     /// At most one warning for all contents that are too long.
-    private static func warnings(for request: BroadcastRequest, _ variants: [Variant]) -> [String] {
-        let ofVariants = variants.map { (Optional($0), request.byVariant[$0.rawValue]?.contentState?.bytes.count) }
-        let sizes = [(nil, request.payload.contentState?.count)] + ofVariants
+    private static func warnings(for request: Contract.BroadcastDraft, _ variants: [Variant]) -> [String] {
+        let ofVariants = variants.map { (Optional($0), request.byVariant?[$0.rawValue]?.contentState?.bytes.count) }
+        let sizes = [(nil, request.contentState?.bytes.count)] + ofVariants
         let long = sizes.compactMap { variant, size -> String? in
             guard let size, size > APNsLimits.activityData else { return nil }
             return "\(size) bytes\(of(variant))"

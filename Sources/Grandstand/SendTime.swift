@@ -1,25 +1,18 @@
 internal import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 internal import JSON
 
-/// The start and end of a broadcast's event. A broadcast to a channel or a token without an event has neither.
-package struct EventTimes: Sendable, Hashable {
-    package var startsAt: Date?
-    package var endsAt: Date?
-
-    package init(startsAt: Date? = nil, endsAt: Date? = nil) {
-        self.startsAt = startsAt
-        self.endsAt = endsAt
-    }
-}
-
-extension BroadcastRequest {
-    /// The request with the `sendAt` that its `sendAfterStart` gives.
+extension Contract.BroadcastDraft {
+    /// When it is to be sent; `nil`: at once.
     ///
-    /// - Throws: `invalid-request` when the event's start is not known.
-    package func timed(by times: EventTimes, for target: BroadcastTarget) throws(Problem) -> BroadcastRequest {
-        guard let sendAfterStart else { return self }
-        guard let startsAt = times.startsAt else {
+    /// - Throws: `invalid-request` if the time counts from the event's start, and that is not known.
+    package func sendAt(startsAt: Date?, of target: BroadcastTarget) throws(Problem) -> Date? {
+        guard case .afterStart(let seconds) = sendAt else {
+            if case .at(let date) = sendAt { return date }
+            return nil
+        }
+        guard let startsAt else {
             let detail =
                 if let key = target.eventKey {
                     "sendAt counts from startsAt of the event \(key), which has none. Declare its startsAt, or send a time."
@@ -28,25 +21,28 @@ extension BroadcastRequest {
                 }
             throw Problem.invalid("The message's time is not known.", at: "/sendAt", detail)
         }
-        var request = self
-        request.sendAt = startsAt.addingTimeInterval(Double(sendAfterStart))
-        return request
+        return startsAt.addingTimeInterval(Double(seconds.afterStart))
     }
 
-    /// Warnings about the request's times, for the organiser.
+    /// Seconds from the start of the event to the time at which it is sent; negative before the start.
+    package var afterStart: Int? { if case .afterStart(let time) = sendAt { time.afterStart } else { nil } }
+
+    /// Warnings about its times, for the organiser.
     ///
-    /// - Parameter now: when the request is accepted.
-    package func warnings(at now: Date, _ times: EventTimes) -> [String] {
+    /// - Parameters:
+    ///   - now: when it is accepted.
+    ///   - sendAt: when it is to be sent.
+    package func warnings(at now: Date, endsAt: Date?, sendAt: Date?) -> [String] {
         var warnings: [String] = []
         let goesAt = max(now, sendAt ?? now)
         if let sendAt {
-            let words = "sendAt\(sendAfterStart.map { " (\($0) s after startsAt)" } ?? "") is \(RFC3339.text(sendAt))"
+            let words = "sendAt\(afterStart.map { " (\($0) s after startsAt)" } ?? "") is \(RFC3339.text(sendAt))"
             if sendAt < now { warnings.append("\(words), which is in the past: this is sent at once.") }
-            if let endsAt = times.endsAt, sendAt > endsAt {
+            if let endsAt, sendAt > endsAt {
                 warnings.append("\(words), which is after endsAt of the event, \(RFC3339.text(endsAt)).")
             }
         }
-        if let staleDate = payload.staleDate.map({ Date(timeIntervalSince1970: Double($0)) }), staleDate <= goesAt {
+        if let staleDate = staleDate.map({ Date(timeIntervalSince1970: Double($0.epoch)) }), staleDate <= goesAt {
             warnings.append(
                 "staleDate is \(RFC3339.text(staleDate)), but this is sent at \(RFC3339.text(goesAt)), which is not "
                     + "earlier: phones show it as out of date at once.")

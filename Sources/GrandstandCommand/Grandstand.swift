@@ -65,8 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
             return
         }
         let server = try built.get()
-        try await server.run(stoppingOn: [.sigterm, .sigint]) { _ in
-        } onStop: {
+        try await server.run(stoppingOn: [.sigterm, .sigint]) {
             // Ends the process after this time, in any state, because PostgreSQL may hang, or may delay a commit because a
             // standby is missing. The effect is that of `kill -9`: leases end, and work that was not recorded is repeated.
             guard let longest = server.longestStop else { return }

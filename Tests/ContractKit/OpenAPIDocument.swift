@@ -76,7 +76,8 @@ extension OpenAPIDocument {
         }
         if let only = schema["const"], only != value { faults.append("\(place): \(value) is not \(only)") }
         switch value {
-        case .number(let number): faults += Self.faults(of: number, in: schema, at: place)
+        case .number(let number):
+            faults += Self.faults(of: number, from: "minimum", to: "maximum", in: schema, at: place)
         case .text(let text): faults += Self.faults(of: text, in: schema, at: place)
         case .list(let elements): faults += self.faults(of: elements, in: schema, at: place)
         case .map(let members): faults += self.faults(of: members, in: schema, at: place)
@@ -95,23 +96,18 @@ extension OpenAPIDocument {
         }
     }
 
-    private static func faults(of number: Double, in schema: YAML, at place: String) -> [String] {
-        var faults: [String] = []
-        if let least = schema["minimum"]?.number, number < least {
-            faults.append("\(place): \(number) is below \(least)")
-        }
-        if let most = schema["maximum"]?.number, number > most { faults.append("\(place): \(number) is above \(most)") }
-        return faults
+    /// The faults of a number, or of the size of a value, that must be between two members of the schema.
+    private static func faults(
+        of size: Double, from least: String, to most: String, in schema: YAML, at place: String
+    ) -> [String] {
+        let (low, high) = (schema[least]?.number ?? -.infinity, schema[most]?.number ?? .infinity)
+        return (low...high).contains(size) ? [] : ["\(place): \(size) is not from \(least) to \(most)"]
     }
 
     private static func faults(of text: String, in schema: YAML, at place: String) -> [String] {
-        var faults: [String] = []
         let length = Double(text.unicodeScalars.count)
-        if let least = schema["minLength"]?.number, length < least { faults.append("\(place): \(text) is too short") }
-        if let most = schema["maxLength"]?.number, length > most { faults.append("\(place): \(text) is too long") }
-        if let pattern = schema["pattern"]?.string,
-            !Self.matches(text, pattern)
-        {
+        var faults = faults(of: length, from: "minLength", to: "maxLength", in: schema, at: place)
+        if let pattern = schema["pattern"]?.string, !matches(text, pattern) {
             faults.append("\(place): \(text) does not match \(pattern)")
         }
         switch schema["format"]?.string {
@@ -135,10 +131,8 @@ extension OpenAPIDocument {
     }
 
     private func faults(of elements: [YAML], in schema: YAML, at place: String) -> [String] {
-        var faults: [String] = []
-        let count = Double(elements.count)
-        if let least = schema["minItems"]?.number, count < least { faults.append("\(place): it has too few elements") }
-        if let most = schema["maxItems"]?.number, count > most { faults.append("\(place): it has too many elements") }
+        var faults = Self.faults(
+            of: Double(elements.count), from: "minItems", to: "maxItems", in: schema, at: place)
         if schema["uniqueItems"] == .bool(true),
             elements.indices.contains(where: { elements[..<$0].contains(elements[$0]) })
         {

@@ -8,9 +8,7 @@ internal import Testing
 struct PostgresClusterTests {
     private let workshop: Workshop
 
-    init() throws {
-        workshop = try Workshop()
-    }
+    init() throws { workshop = try Workshop() }
 
     @Test func `a started cluster answers queries in its database, with its fixed settings`() async throws {
         try await workshop.withCluster { _, connection in
@@ -81,7 +79,7 @@ struct ProgramsTests {
         let workshop = try Workshop()
         let real = try await workshop.installation(version: "15")
         let links = "\(workshop.folder)/links"
-        try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: false)
+        try Workshop.makeFolder(links)
         try FileManager.default.createSymbolicLink(
             atPath: "\(links)/postgres", withDestinationPath: "\(real)/postgres")
         #expect(Programs.installed(in: [links, real]) == [Programs(folder: real)])
@@ -114,9 +112,7 @@ struct ProgramsTests {
 struct RefusalTests {
     private let workshop: Workshop
 
-    init() throws {
-        workshop = try Workshop()
-    }
+    init() throws { workshop = try Workshop() }
 
     private func refusal(at directory: String? = nil, programs: [String]? = nil) async throws -> String {
         let cluster = workshop.cluster(at: directory, programs: programs)
@@ -132,18 +128,18 @@ struct RefusalTests {
 
     @Test func `a file with the name of the directory is refused`() async throws {
         let file = "\(workshop.folder)/file"
-        try "".write(toFile: file, atomically: false, encoding: .utf8)
+        try Workshop.write("", to: file)
         #expect(try await refusal(at: file).hasPrefix("\(file) cannot hold the embedded database: "))
         #expect(try await refusal(at: "\(file)/below").contains("cannot hold the embedded database"))
     }
 
     @Test func `a folder with other files is refused`() async throws {
-        let data = "\(workshop.directory)/postgres"
-        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
-        try "mine".write(toFile: "\(data)/notes", atomically: false, encoding: .utf8)
+        let data = workshop.data
+        try Workshop.makeFolder(data)
+        try Workshop.write("mine", to: "\(data)/notes")
         let why = "it contains files that are not PostgreSQL's; choose another GRANDSTAND_DATA_DIR"
         #expect(try await refusal() == "\(data) cannot hold the embedded database: \(why)")
-        #expect(try String(contentsOfFile: "\(data)/notes", encoding: .utf8) == "mine")
+        #expect(try Workshop.text("\(data)/notes") == "mine")
     }
 
     @Test func `if initdb fails the error shows its last words`() async throws {
@@ -157,24 +153,120 @@ struct RefusalTests {
 
     @Test func `an existing cluster that cannot start says why`() async throws {
         try await workshop.withCluster { _, _ in }
-        let data = "\(workshop.directory)/postgres"
+        let data = workshop.data
         let settings = "\(data)/postgresql.auto.conf"
-        let before = try String(contentsOfFile: settings, encoding: .utf8)
-        try "no such setting\n".write(toFile: settings, atomically: false, encoding: .utf8)
+        let before = try Workshop.text(settings)
+        try Workshop.write("no such setting\n", to: settings)
         let failed = try await refusal()
         #expect(failed.contains("its log \(workshop.directory)/postgres.log ends: "))
         #expect(failed.contains("postgresql.auto.conf"))
-        try before.write(toFile: settings, atomically: false, encoding: .utf8)
+        try Workshop.write(before, to: settings)
 
         let sockets = "\(workshop.directory)/run"
-        try FileManager.default.createDirectory(atPath: sockets, withIntermediateDirectories: true)
+        try Workshop.makeFolder(sockets)
         #expect(chmod(sockets, 0o777) == 0)
         #expect(try await refusal().contains("\(sockets) is not private: remove it"))
         try FileManager.default.removeItem(atPath: sockets)
 
-        try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: false, encoding: .utf8)
+        try Workshop.write("9\n", to: "\(data)/PG_VERSION")
         let version = try await refusal()
         #expect(version.hasPrefix("\(data) was made by PostgreSQL 9, whose programs are not installed"))
         #expect(version.contains("postgresql-9"))
+    }
+}
+
+/// The process that started a cluster, or the cluster's server, ends unexpectedly. The tests use real processes.
+@Suite(.timeLimit(.minutes(20)))
+struct CrashTests {
+    @Test func `after a kill the server ends, and the next start takes the cluster over`() async throws {
+        let workshop = try Workshop(name: "kill-\(getpid())")
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            let directory = Workshop.folder(named: "kill-\(getppid())") + "/data"
+            let cluster = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
+            let connection = try await cluster.start()
+            _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
+            kill(getpid(), SIGKILL)
+        }
+        while FileManager.default.fileExists(atPath: "\(workshop.data)/postmaster.pid") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try workshop.log(of: "postgres.log").contains("database system is shut down"))
+        #expect(try await workshop.answer("select answer from kept") == "42")
+    }
+
+    @Test func `a second process is refused`() async throws {
+        let workshop = try Workshop(name: "second-\(getpid())")
+        try await workshop.withCluster { _, connection in
+            await #expect(processExitsWith: .success) {
+                let directory = Workshop.folder(named: "second-\(getppid())") + "/data"
+                let second = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
+                let refusal = await #expect(throws: PostgresClusterError.self) { _ = try await second.start() }
+                #expect(refusal?.isHeld == true)
+                #expect(refusal?.description.hasPrefix("\(directory) is in use by process \(getppid()): ") == true)
+            }
+            let answer = try await Workshop.ask(connection, "select 1")
+            #expect(answer == "1")
+        }
+    }
+
+    @Test func `a server whose starting process is gone is stopped and replaced`() async throws {
+        let workshop = try Workshop()
+        _ = try await workshop.answer("create table kept as select 42 as answer")
+        let log = try await workshop.startDetachedServer(data: workshop.data)
+        #expect(try await workshop.answer("select answer from kept") == "42")
+        #expect(try Workshop.text(log).contains("received fast shutdown request"))
+    }
+
+    @Test func `a server that somebody else has started on the data is left alone`() async throws {
+        let workshop = try Workshop()
+        _ = try await workshop.answer("select 1")
+        let link = "\(workshop.directory)/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "postgres")
+        let log = try await workshop.startDetachedServer(data: link)
+        let refusal = await #expect(throws: PostgresClusterError.self) { _ = try await workshop.answer("select 1") }
+        #expect(refusal?.isHeld == true)
+        #expect(try !Workshop.text(log).contains("shutdown request"))
+        try FileManager.default.removeItem(atPath: link)
+        try await workshop.stopDetachedServer()
+    }
+
+    @Test func `the data of a killed server are recovered`() async throws {
+        let workshop = try Workshop()
+        let cluster = workshop.cluster()
+        let connection = try await cluster.start()
+        _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
+        let file = try Workshop.text("\(workshop.data)/postmaster.pid")
+        kill(try #require(pid_t(file.prefix { $0 != "\n" })), SIGKILL)
+        while try await cluster.afterLast({ $0 }).value?.isRunning == true {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        // The killed server's `postmaster.pid` still says "ready". The start waits until the new server has written
+        // this file.
+        #expect(try await cluster.start() == connection)
+        #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
+        await cluster.stop()
+        #expect(try workshop.log(of: "postgres.log").contains("was not properly shut down"))
+    }
+
+    @Test func `a process number that now belongs to another program does not block the start`() async throws {
+        let workshop = try Workshop()
+        try await workshop.withCluster { _, _ in }
+        // A process that is alive, is not PostgreSQL, and has the account of the server, so that PostgreSQL itself would
+        // take it for one.
+        let stranger = try await workshop.startStranger()
+        defer { kill(stranger.processIdentifier, SIGKILL) }
+        let file = "\(workshop.data)/postmaster.pid"
+        let lines = "\(workshop.data)\n1700000000\n5432\n/tmp\n\n  12345 0\nready\n"
+        // A start that is given up may end before its server has replaced the number.
+        for isCancelled in [true, false] {
+            try Workshop.write("\(stranger.processIdentifier)\n\(lines)", to: file)
+            let cluster = workshop.cluster()
+            let start = Task { try await cluster.start() }
+            if isCancelled { start.cancel() }
+            let connection = try? await start.value
+            #expect((connection == nil) == isCancelled)
+            await cluster.stop()
+            #expect(stranger.isRunning)
+        }
     }
 }

@@ -29,6 +29,18 @@ final class Workshop: Sendable {
 
     var directory: String { "\(folder)/data" }
 
+    var data: String { "\(directory)/postgres" }
+
+    static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    static func write(_ text: String, to path: String) throws {
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+    }
+
+    static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
     func cluster(at directory: String? = nil, programs: [String]? = nil) -> PostgresCluster {
         PostgresCluster(
             directory: directory ?? self.directory, logger: Self.silence, durable: false, programs: programs)
@@ -61,7 +73,7 @@ final class Workshop: Sendable {
         let programs = [
             "postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb, "pg_ctl": "exit 1",
         ]
-        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+        try Self.makeFolder(bin)
         for (name, script) in programs {
             // A program cannot be run while any process has its file open for writing. If the test process opened the
             // file, a child process that is just starting could inherit the open file. So a separate process writes the
@@ -73,7 +85,7 @@ final class Workshop: Sendable {
     }
 
     func log(of name: String) throws -> String {
-        try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
+        try Self.text("\(directory)/\(name)")
     }
 
     /// Starts a server on the data without a cluster object, like a server that is left after a crash. Returns the path
@@ -94,13 +106,13 @@ final class Workshop: Sendable {
     }
 
     func stopDetachedServer() async throws {
-        _ = try await Self.output(ProgramRun.of(try await pgctl(["stop", "-D", "\(directory)/postgres"])))
+        _ = try await Self.output(ProgramRun.of(try await pgctl(["stop", "-D", data])))
     }
 
     /// A process of the server's account that is not PostgreSQL. It must be killed, because it may have inherited that
     /// SIGTERM is blocked.
     func startStranger() async throws -> Process {
-        let account = try ServerAccount.choose(for: "\(directory)/postgres")
+        let account = try ServerAccount.choose(for: data)
         let stranger = Process((try await account?.prefix(entering: ["/"]) ?? []) + ["/bin/sleep", "600"])
         // It must not hold the output of the tests open.
         (stranger.standardOutput, stranger.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
@@ -110,7 +122,6 @@ final class Workshop: Sendable {
 
     /// A command of `pg_ctl` as the server's account.
     private func pgctl(_ arguments: [String]) async throws -> [String] {
-        let data = "\(directory)/postgres"
         let programs = try await Programs.find(nil, in: Programs.folders(), data: data)
         let prefix = try await ServerAccount.choose(for: data)?.prefix(entering: [directory])
         return (prefix ?? []) + ["\(programs.folder)/pg_ctl"] + arguments

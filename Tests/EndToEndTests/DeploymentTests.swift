@@ -115,7 +115,8 @@ struct RoleTests {
     ) async throws {
         let settings = environment.merging(["GRANDSTAND_ROLES": role]) { $1 }
         let server = try await Server.build(try Configuration(environment: settings), logger: Stage.logger)
-        let running = Task { try await server.run { _ in Issue.record("\(role) listens") } }
+        let running = Task { try await server.run() }
+        Task { for await _ in server.ports { Issue.record("\(role) listens") } }
         func stop() async throws {
             running.cancel()
             try await running.value
@@ -214,7 +215,7 @@ struct PoolerTests {
         await other.close()
         let source = Configuration.DatabaseSource.url(bouncer.url)
         let refusal = await #expect(throws: StartError.self) {
-            try await DatabaseSession.open(source, logger: Stage.logger).close()
+            try await DatabaseSession.connect(source, logger: Stage.logger).ready().close()
         }
         #expect(refusal?.description.contains("pool_mode = session") == true, "\(refusal?.description ?? "")")
         let session = try await DatabaseSession.connect(source, logger: Stage.logger)

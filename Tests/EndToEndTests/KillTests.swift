@@ -68,6 +68,7 @@ struct KillTests {
         var random = SplitMix(seed: seed)
         var tally: [Stadium.Kill: Int] = [:]
         var calls = KillCalls(events: events)
+        var record = KillRecord()
         for round in 1...kills {
             let kill = Stadium.Kill.any(&random)
             let (victim, moment) = (random.next(below: 2), random.next(below: events))
@@ -93,48 +94,31 @@ struct KillTests {
                 for await case let call? in group { calls.note(call) }
             }
             try await stadium.revive()
+            record.read(simulator)
         }
         try await stadium.settleNewcomers(rounds: kills)
 
-        let sent = try await until("every newest state has arrived", within: .seconds(60)) {
-            let sent = simulator.arrivals
-            return calls.areMet(by: sent) ? sent : nil
+        let goals = Set(
+            (0..<events).filter(Stadium.isFed).flatMap { match in
+                (1...kills / 2).map { "\(match): \($0)" }
+            })
+        // APNs may have the newest state while the message of an earlier goal is still being repeated.
+        _ = try? await until("all has arrived and rung") {
+            record.read(simulator)
+            return calls.areMet(by: record.arrivals) && record.rings.count >= goals.count ? true : nil
         }
-        let order = ArrivalOrder(sent)
-        #expect(order.backwards == [])
-        let withdrawn = sent.filter { calls.withdrawn[$0.match].contains($0.number) }
-        #expect(withdrawn.isEmpty, "withdrawn, and sent")
-        let rung = try await rings(simulator)
+        #expect(calls.areMet(by: record.arrivals), "a newest state is missing")
+        #expect(ArrivalOrder(record.arrivals).backwards == [])
+        #expect(!record.arrivals.contains { calls.withdrawn[$0.match].contains($0.number) }, "withdrawn, and sent")
+        #expect(goals.subtracting(record.rings.keys) == [], "goals that did not ring")
+        // If APNs' answer was missing, the same message is sent again with the same timestamp: this is no second ring.
+        #expect(record.rings.filter { $0.value.count > 1 } == [:], "goals that rang twice")
         foreigner.finish()
         try await foreign.value
         try await expectChannels(stadium, simulator, foreigner, opened)
         return "\(Drill.text(tally)); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
-            + "\(calls.withdrawals) withdrawn, \(sent.count) sent, \(order.repeats) of them again with the same timestamp; "
-            + "\(rung) goals of fed matches rang; "
-            + "\(foreigner.made.count) channels made by others"
-    }
-
-    /// Every goal of the matches with a feed rings, and none rings twice. If APNs' answer was missing, the same message
-    /// is sent again with the same timestamp, which does not count as a second ring.
-    ///
-    /// - Returns: how many goals rang.
-    private static func rings(_ simulator: Simulator) async throws -> Int {
-        let goals = kills / 2
-        let fed = (0..<events).filter(Stadium.isFed)
-        // APNs may have the newest state while the message of an earlier goal is still being repeated.
-        return try await until("every goal has rung", within: .seconds(60)) {
-            var rung: [String: Set<Int>] = [:]
-            for entry in simulator.journal() where entry.status == 200 && entry.request.isBroadcast {
-                let aps = entry.request.json["aps"]
-                guard let goal = aps?["alert"]?["body"]?.string, let timestamp = aps?["timestamp"]?.int,
-                    let match = aps?["content-state"]?[Mark.member]?[0]?.int
-                else { continue }
-                rung["match-\(match), goal \(goal)", default: []].insert(timestamp)
-            }
-            let twice = rung.filter { $0.value.count > 1 }
-            try #require(twice.isEmpty, "rang twice: \(twice)")
-            return rung.count == fed.count * goals ? rung.count : nil
-        }
+            + "\(calls.withdrawals) withdrawn, \(record.arrivals.count) sent; "
+            + "\(record.rings.count) goals of fed matches rang"
     }
 
     /// Every event still has its first channel. No other event has that channel, Apple has it, and the other system
@@ -152,6 +136,24 @@ struct KillTests {
         #expect(atApple.isSuperset(of: channels.values))
         #expect(foreigner.made.isDisjoint(with: channels.values))
         #expect(atApple.isSuperset(of: foreigner.kept))
+    }
+}
+
+/// All that the simulator accepted. Its journal forgets the first rounds of a long run.
+private struct KillRecord {
+    private var last = 0
+    /// The marked messages, in order.
+    private(set) var arrivals: [Arrival] = []
+    /// The timestamps with which each goal of a match with a feed rang.
+    private(set) var rings: [String: Set<Int>] = [:]
+
+    mutating func read(_ simulator: Simulator) {
+        for entry in simulator.journal() where entry.number > last {
+            last = entry.number
+            guard let arrival = Arrival(entry) else { continue }
+            arrivals.append(arrival)
+            if let goal = arrival.alert { rings["\(arrival.match): \(goal)", default: []].insert(arrival.timestamp) }
+        }
     }
 }
 

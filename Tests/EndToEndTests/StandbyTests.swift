@@ -58,15 +58,12 @@ struct StandbyTests {
             try await patient.query("create table t (n integer)")
             let session = try await DatabaseSession.connect(.url(pair.primaryURL), logger: Stage.logger)
             _ = try await session.migrate()
-            await session.close()
             try pair.standby.freeze(true)
             await #expect {
                 try await pool.query("insert into t values (1)")
             } throws: { ($0 as? PostgresError)?.isUnconfirmed == true }
-            let probes = PostgresPool(
-                configuration: DatabaseProbe.configuration(connectionString: pair.primaryURL), logger: Stage.logger)
-            #expect(await DatabaseProbe(probes).finding()?.trouble == .standbyAway)
-            await probes.close()
+            #expect(await session.finding()?.trouble == .standbyAway)
+            await session.close()
             await #expect {
                 try await pool.transaction { _ = try await $0.query("insert into t values (2)") }
             } throws: { ($0 as? PostgresError)?.kind == .timedOut }

@@ -5,6 +5,8 @@ internal import GrandstandContract
 internal import JSON
 internal import Testing
 
+private func written(_ value: some Encodable) -> String { String(decoding: JSONWriter.text(value), as: UTF8.self) }
+
 /// The generated types read and write what openapi.yaml describes.
 struct ContractTests {
     @Test(arguments: [true, false])
@@ -27,41 +29,44 @@ struct ContractTests {
     @Test func `members are in the contract's order, and users' JSON is kept byte for byte`() throws {
         var draft = Contract.EventDraft(name: "Derby", audiences: [])
         draft.metadata = try RawJSON(json: #"{"b": 1.50, "a": "\u26bd"}"#)
-        #expect(
-            String(decoding: JSONWriter.text(draft), as: UTF8.self)
-                == ##"{"name":"Derby","audiences":[],"metadata":{"b": 1.50, "a": "\u26bd"}}"##)
+        #expect(written(draft) == #"{"name":"Derby","audiences":[],"metadata":{"b": 1.50, "a": "\u26bd"}}"#)
         let page = Contract.EventPage(items: [])
-        #expect(String(decoding: JSONWriter.text(page), as: UTF8.self) == #"{"items":[],"nextCursor":null}"#)
+        #expect(written(page) == #"{"items":[],"nextCursor":null}"#)
     }
 
     @Test func `a call has its operation's method, path, query and body, and an idempotency key if needed`()
         async throws
     {
-        func request<Value>(_ call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Request {
+        /// Expects the call's request, and returns its headers.
+        func headers<Value>(
+            _ call: GrandstandClient.Call<Value>, _ method: String, _ path: String, _ body: String? = nil
+        ) async throws -> [String: String] {
             let seen = ScriptedTransport { _ in .init(status: 500) }
             let client = GrandstandClient(server: URL(filePath: "/"), key: nil, transport: seen, retry: .never)
             _ = try await client.exchange(call)
-            return try #require(seen.requests.first)
+            let request = try #require(seen.requests.first)
+            #expect(request.method == method && request.url.absoluteString.hasSuffix("/v1/\(path)"))
+            #expect(request.body.map { String(decoding: $0, as: UTF8.self) } == body)
+            return request.headers
         }
         let app = GrandstandClient.AppEnvironment("com.example.Stadium", .production)
-        let identity = GrandstandClient.InstallationIdentity(app: app, installationId: "INSTALLATION", secret: "SECRET")
-        let list = try await request(.listEvents(state: .live, season: "a b").page(limit: 5))
-        #expect(list.method == "GET")
-        #expect(list.url.absoluteString.hasSuffix("/v1/events?state=live&season=a%20b&limit=5"))
-        let key = try await request(.createKey(name: "app", scopes: [.device]))
-        #expect(key.body.map { String(decoding: $0, as: UTF8.self) } == #"{"name":"app","scopes":["device"]}"#)
-        #expect(key.headers["Idempotency-Key"] != nil)
-        let found = try await request(.lookupMany(["a", "b"], in: app))
-        #expect(found.body.map { String(decoding: $0, as: UTF8.self) } == #"{"eventKeys":["a","b"]}"#)
-        #expect(found.headers["Idempotency-Key"] == nil)
-        let patch = try await request(.patchEvent("a/b", try RawJSON(json: #"{"name": "x"}"#)))
-        #expect(patch.url.absoluteString.hasSuffix("/v1/events/a%2Fb"))
-        #expect(patch.headers["Content-Type"] == "application/merge-patch+json")
-        let activity = try await request(.forgetActivity("ID", of: identity))
-        #expect(
-            activity.url.absoluteString.hasSuffix(
-                "/v1/apps/com.example.Stadium/production/installations/INSTALLATION/activities/ID"))
-        #expect(activity.headers["Grandstand-Installation-Secret"] == "SECRET")
+        let identity = GrandstandClient.InstallationIdentity(app: app, installationId: "ID", secret: "SECRET")
+        let place = "apps/com.example.Stadium/production"
+        _ = try await headers(
+            .listEvents(state: .live, season: "a b").page(limit: 5), "GET", "events?state=live&season=a%20b&limit=5")
+        let key = #"{"name":"app","scopes":["device"]}"#
+        let made = try await headers(.createKey(name: "app", scopes: [.device]), "POST", "keys", key)
+        #expect(made["Idempotency-Key"] != nil)
+        let keys = #"{"eventKeys":["a","b"]}"#
+        let found = try await headers(
+            .lookupMany(["a", "b"], in: app), "POST", "lookup/com.example.Stadium/production", keys)
+        #expect(found["Idempotency-Key"] == nil)
+        let name = #"{"name": "x"}"#
+        let patched = try await headers(.patchEvent("a/b", try RawJSON(json: name)), "PATCH", "events/a%2Fb", name)
+        #expect(patched["Content-Type"] == "application/merge-patch+json")
+        let forgotten = try await headers(
+            .forgetActivity("1", of: identity), "DELETE", "\(place)/installations/ID/activities/1")
+        #expect(forgotten["Grandstand-Installation-Secret"] == "SECRET")
     }
 }
 
@@ -181,6 +186,6 @@ struct JSONTests {
         let text = #"{"state":"asleep","reason":null}"#
         let apns = try JSONValue(decoding: text.utf8).decode(GrandstandClient.APNsState.self)
         #expect(apns.state == .unknown("asleep"))
-        #expect(String(decoding: JSONWriter.text(apns), as: UTF8.self) == text)
+        #expect(written(apns) == text)
     }
 }

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandClient
@@ -13,10 +12,15 @@ struct LookupTests {
         #"{"eventKey":"derby","channelId":"Y2g=","storagePolicy":"noMessageStored","state":"live","startsAt":null,"endsAt":\#(endsAt),"contentState":\#(state),"timestamp":5}"#
     }
 
-    private static func withCache(_ body: (AnswerCache, URL) async throws -> Void) async throws {
+    /// Runs `body` with a client that has a cache, and the cache's folder.
+    private static func withCache(
+        _ transport: ScriptedTransport, _ held: HeldTime = HeldTime(), retry: GrandstandClient.RetryPolicy = .standard,
+        files: Int = 200, _ body: (GrandstandClient, URL) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(AnswerCache(folder: folder), folder)
+        let cache = AnswerCache(folder: folder, maximumFiles: files)
+        try await body(.test(transport, held, retry: retry, cache: cache), folder)
     }
 
     @Test func `a lookup waits for a pending channel as the server says, up to its time limit`() async throws {
@@ -40,17 +44,16 @@ struct LookupTests {
     }
 
     @Test func `an answer is kept as long as the server allows, and then confirmed by its tag`() async throws {
-        try await Self.withCache { cache, _ in
-            let held = HeldTime()
-            let transport = ScriptedTransport { request in
-                request.headers["If-None-Match"] == "\"v1\""
-                    ? .init(status: 304, headers: Self.headers) : .json(Self.lookup(), headers: Self.headers)
-            }
-            let client = GrandstandClient.test(transport, held, cache: cache)
+        let held = HeldTime()
+        let transport = ScriptedTransport { request in
+            request.headers["If-None-Match"] == "\"v1\""
+                ? .init(status: 304, headers: Self.headers) : .json(Self.lookup(), headers: Self.headers)
+        }
+        try await Self.withCache(transport, held) { client, folder in
             let first = try await client.lookup("derby", in: Self.app)
             held.advance(9)
             // Another process with the same folder.
-            let other = GrandstandClient.test(transport, held, cache: AnswerCache(folder: cache.folder))
+            let other = GrandstandClient.test(transport, held, cache: AnswerCache(folder: folder))
             let second = try await other.lookup("derby", in: Self.app)
             #expect([first.origin, second.origin] == [.server, .cache])
             #expect(second.asOf == first.asOf)
@@ -75,17 +78,14 @@ struct LookupTests {
     @Test func `without a network the last answer is returned and marked, but never after the end of its event`()
         async throws
     {
-        try await Self.withCache { cache, _ in
-            let held = HeldTime()
-            let isAway = Mutex(false)
-            let ends = held.now.addingTimeInterval(3600).formatted(.iso8601)
-            let transport = ScriptedTransport { _ in
-                if isAway.withLock({ $0 }) { throw URLError(.notConnectedToInternet) }
-                return .json(Self.lookup(endsAt: "\"\(ends)\""), headers: Self.headers)
-            }
-            let client = GrandstandClient.test(transport, held, cache: cache)
+        let held = HeldTime()
+        let ends = held.now.addingTimeInterval(3600).formatted(.iso8601)
+        let transport = ScriptedTransport([
+            { .json(Self.lookup(endsAt: "\"\(ends)\""), headers: Self.headers) },
+            { throw URLError(.notConnectedToInternet) },
+        ])
+        try await Self.withCache(transport, held) { client, _ in
             let first = try await client.lookup("derby", in: Self.app)
-            isAway.withLock { $0 = true }
             held.advance(1800)
             let stale = try await client.lookup("derby", in: Self.app)
             #expect(stale.origin == .stale)
@@ -101,17 +101,15 @@ struct LookupTests {
     func `with a stored answer nobody waits longer than four seconds, whatever the policy`(
         policy: GrandstandClient.RetryPolicy
     ) async throws {
-        try await Self.withCache { cache, _ in
-            let held = HeldTime()
-            let isAway = Mutex(false)
-            let transport = ScriptedTransport { request in
-                guard isAway.withLock({ $0 }) else { return .json(Self.lookup(), headers: Self.headers) }
-                held.advance(request.timeout)
-                throw URLError(.timedOut)
-            }
-            let client = GrandstandClient.test(transport, held, retry: policy, cache: cache)
+        let held = HeldTime()
+        let transport = ScriptedTransport { request in
+            // Only the first request has no tag.
+            guard request.headers["If-None-Match"] != nil else { return .json(Self.lookup(), headers: Self.headers) }
+            held.advance(request.timeout)
+            throw URLError(.timedOut)
+        }
+        try await Self.withCache(transport, held, retry: policy) { client, _ in
             _ = try await client.lookup("derby", in: Self.app)
-            isAway.withLock { $0 = true }
             held.advance(60)
             let began = held.now
             #expect(try await client.lookup("derby", in: Self.app).origin == .stale)
@@ -121,13 +119,12 @@ struct LookupTests {
     }
 
     @Test func `answers about events that are over or gone are removed`() async throws {
-        try await Self.withCache { cache, _ in
-            let held = HeldTime()
-            let transport = ScriptedTransport([
-                { .json(Self.lookup(), headers: Self.headers) }, { .problem(410, "event-ended") },
-                { throw URLError(.notConnectedToInternet) },
-            ])
-            let client = GrandstandClient.test(transport, held, cache: cache)
+        let held = HeldTime()
+        let transport = ScriptedTransport([
+            { .json(Self.lookup(), headers: Self.headers) }, { .problem(410, "event-ended") },
+            { throw URLError(.notConnectedToInternet) },
+        ])
+        try await Self.withCache(transport, held) { client, _ in
             _ = try await client.lookup("derby", in: Self.app)
             held.advance(11)
             await #expect(throws: ServerProblem.self) { try await client.lookup("derby", in: Self.app) }
@@ -136,16 +133,15 @@ struct LookupTests {
     }
 
     @Test func `a list from the cache leaves out events that are over`() async throws {
-        try await Self.withCache { cache, _ in
-            let held = HeldTime()
-            func item(_ key: String, _ seconds: Double) -> String {
-                let ends = held.now.addingTimeInterval(seconds).formatted(.iso8601)
-                return
-                    #"{"eventKey":"\#(key)","channelId":null,"storagePolicy":"noMessageStored","state":"live","startsAt":null,"endsAt":"\#(ends)","name":"n","kind":null,"topics":[]}"#
-            }
-            let text = #"{"items":[\#(item("soon", 5)),\#(item("later", 500))],"nextCursor":null}"#
-            let transport = ScriptedTransport([{ .json(text, headers: Self.headers) }])
-            let client = GrandstandClient.test(transport, held, cache: cache)
+        let held = HeldTime()
+        func item(_ key: String, _ seconds: Double) -> String {
+            let ends = held.now.addingTimeInterval(seconds).formatted(.iso8601)
+            return
+                #"{"eventKey":"\#(key)","channelId":null,"storagePolicy":"noMessageStored","state":"live","startsAt":null,"endsAt":"\#(ends)","name":"n","kind":null,"topics":[]}"#
+        }
+        let text = #"{"items":[\#(item("soon", 5)),\#(item("later", 500))],"nextCursor":null}"#
+        let transport = ScriptedTransport([{ .json(text, headers: Self.headers) }])
+        try await Self.withCache(transport, held) { client, _ in
             #expect(try await client.followables(in: Self.app).items.map(\.eventKey) == ["soon", "later"])
             held.advance(6)
             let kept = try await client.followables(in: Self.app)
@@ -156,9 +152,8 @@ struct LookupTests {
 
     @Test func `a file that cannot be read is ignored, and a folder that cannot be written does no harm`() async throws
     {
-        try await Self.withCache { cache, folder in
-            let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
-            let client = GrandstandClient.test(transport, cache: cache)
+        let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
+        try await Self.withCache(transport) { client, folder in
             _ = try await client.lookup("derby", in: Self.app)
             let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             try Data("{\"addr".utf8).write(to: try #require(files.first))
@@ -171,10 +166,8 @@ struct LookupTests {
     }
 
     @Test func `the cache folder has a limited number of files, and the oldest are removed`() async throws {
-        try await Self.withCache { _, folder in
-            let cache = AnswerCache(folder: folder, maximumFiles: 5)
-            let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
-            let client = GrandstandClient.test(transport, cache: cache)
+        let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
+        try await Self.withCache(transport, files: 5) { client, folder in
             for number in 0..<20 { _ = try await client.lookup("event-\(number)", in: Self.app) }
             let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             #expect(files.count == 5)

@@ -116,24 +116,21 @@ struct RetryPolicyTests {
         .answer(status: status, kind: kind, retryAfter: after)
     }
 
-    @Test(arguments: [
-        (true, [500, 502, 503, 504, 429]), (false, [301, 400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501]),
-    ])
-    func `a temporary failure is repeated, a permanent refusal is not`(repeats: Bool, statuses: [Int]) {
+    /// APNs' answer is final, whatever its status. A repetition during the first attempt waits for that attempt.
+    @Test(
+        arguments: [
+            (true, nil, [500, 502, 503, 504, 429]), (true, .idempotencyInProgress, [409]),
+            (false, nil, [301, 400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501]),
+            (false, .apnsRefused, [502]), (false, .apnsUnanswered, [504]),
+        ] as [(Bool, Contract.ProblemKind?, [Int])])
+    func `a temporary failure is repeated, a permanent refusal is not`(
+        repeats: Bool, kind: Contract.ProblemKind?, statuses: [Int]
+    ) {
         for status in statuses {
-            let wait = Policy.standard.wait(after: Self.answer(status), made: 1, elapsed: .zero, chance: 0.5)
+            let answer = Self.answer(status, kind)
+            let wait = Policy.standard.wait(after: answer, made: 1, elapsed: .zero, chance: 0.5)
             #expect((wait != nil) == repeats, "\(status)")
         }
-    }
-
-    @Test(arguments: [(502, Contract.ProblemKind.apnsRefused), (504, .apnsUnanswered)])
-    func `APNs' answer is final, whatever its status`(status: Int, kind: Contract.ProblemKind) {
-        #expect(Policy.standard.wait(after: Self.answer(status, kind), made: 1, elapsed: .zero, chance: 0) == nil)
-    }
-
-    @Test func `a repetition during the first attempt waits for that attempt`() {
-        let outcome = Self.answer(409, .idempotencyInProgress)
-        #expect(Policy.standard.wait(after: outcome, made: 1, elapsed: .zero, chance: 0) != nil)
     }
 
     @Test func `network faults are repeated, a wrong address or certificate is not`() {
@@ -162,23 +159,19 @@ struct RetryPolicyTests {
 
     @Test func `Retry-After is respected, and a wait never goes past the deadline`() {
         let policy = Policy(attempts: 9, firstWait: 1, longestWait: 5, deadline: 30)
-        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 0) == 7)
-        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 1) == 8)
-        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: 23, chance: 0) == nil)
-        #expect(policy.wait(after: Self.answer(503, after: 86_400), made: 1, elapsed: .zero, chance: 0) == nil)
-        #expect(policy.wait(after: Self.answer(503), made: 1, elapsed: 30, chance: 0) == nil)
+        for (status, after, elapsed, chance, wait) in [
+            (429, 7, 0, 0, 7), (429, 7, 0, 1, 8), (429, 7, 23, 0, nil), (503, 86_400, 0, 0, nil),
+            (503, nil, 30, 0, nil),
+        ] as [(Int, Int?, Double, Double, Double?)] {
+            let answer = Self.answer(status, after: after)
+            #expect(policy.wait(after: answer, made: 1, elapsed: elapsed, chance: chance) == wait)
+        }
     }
 }
 
 /// Keys and secrets are in no description, debugger output or dump.
 struct SecretTests {
     private static let secret = "gs_do_not_print_me"
-
-    private struct Silent: ClientTransport {
-        func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Answer {
-            throw URLError(.timedOut)
-        }
-    }
 
     private static func texts(_ value: Any) -> String {
         var dumped = ""
@@ -192,7 +185,7 @@ struct SecretTests {
             app: app, installationId: "INSTALLATION", secret: Self.secret)
         let transport = ScriptedTransport([{ .json("{}") }])
         let server = try #require(URL(string: "https://grandstand.example"))
-        let client = GrandstandClient(server: server, key: Self.secret, transport: Silent())
+        let client = GrandstandClient(server: server, key: Self.secret, transport: ScriptedTransport([]))
         let call = GrandstandClient.Call<GrandstandClient.Installation>.getInstallation(identity)
         _ = try await GrandstandClient(server: server, key: Self.secret, transport: transport).exchange(call)
         let request = try #require(transport.requests.first)

@@ -84,7 +84,7 @@ struct CalendarShrinkTests {
         }
         // The calendar has the four entries again, so their events follow it again, and a later cancellation counts.
         #expect(try world.sync(whole.ics()).numbers == [0, 0, 0, 380, 0])
-        #expect(try world.specification(whole.fixtures[3]).name == "By hand 3")
+        #expect(try world.draft(whole.fixtures[3]).name == "By hand 3")
         let later = try world.sync(season.ics())
         let keys = try whole.fixtures.prefix(4).map { try world.event($0).key }
         #expect(Set(later.cancel.map(\.key)) == Set(keys))
@@ -173,7 +173,7 @@ struct CalendarDeclarationTests {
             Self.text(draft.document["start"])
                 == #"{"attributesType":"Match","attributes":{"home":"1. FC Köln","n":1.50,"x":"{}"},"#
                 + #""alert":{"title":"1. FC \"Köln\" – B","body":"at 2026-11-28T14:30:00.000Z"}}"#)
-        let event = try draft.document.declaration(of: draft.key)
+        let event = try draft.document.declaration()
         #expect(JSONDraft(declaring: event)["start"] != nil)
     }
 

@@ -24,15 +24,15 @@ struct CalendarPlanTests {
     func `a second sync of the same season changes nothing`(form: Form) throws {
         var (world, season) = try CalendarWorld.synced(form)
         for fixture in season.fixtures {
-            let specification = try world.specification(fixture)
+            let draft = try world.draft(fixture)
             let kickOff = Date(timeIntervalSince1970: Double(fixture.kickOff))
-            #expect((specification.name, specification.startsAt) == (fixture.title, kickOff))
-            #expect(specification.endsAt == kickOff + 6_300)
+            #expect((draft.name, draft.startsAt) == (fixture.title, kickOff))
+            #expect(draft.endsAt == kickOff + 6_300)
         }
-        let specification = try world.specification(season.fixtures[5])
-        #expect(specification.kind == "match")
-        #expect(specification.topics?.first == "league:bl1")
-        #expect(specification.topics?.count == 3)
+        let draft = try world.draft(season.fixtures[5])
+        #expect(draft.kind == "match")
+        #expect(draft.topics?.first == "league:bl1")
+        #expect(draft.topics?.count == 3)
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
         // The order of the lines in a CSV file does not matter.
         if form == .csv { season.fixtures.reverse() }
@@ -56,7 +56,7 @@ struct CalendarPlanTests {
         #expect(plan.cancel.map(\.uid).sorted() == gone.sorted())
         #expect(plan.cancel.allSatisfy { $0.reason == .vanished })
         // Members that were changed by hand keep their values, even if the calendar moves the same event.
-        #expect(try world.specification(season.fixtures[9]).kind == "derby")
+        #expect(try world.draft(season.fixtures[9]).kind == "derby")
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 375, 0])
     }
 
@@ -156,8 +156,8 @@ struct CalendarPlanTests {
         let plan = try world.sync(file(row))
         #expect(plan.numbers == [0, 1, 0, 0, 0], "\(plan.problems)")
         #expect(plan.change[0].fields.map(\.name) == ["channelsOpenBefore", "endsAt", "start", "startsAt"])
-        let event = try #require(world.events[key]).document.declaration(of: key)
-        #expect(event.startsAt == nil && event.start == nil && event.opensAt == EventSpecification.undated)
+        let event = try #require(world.events[key]).document.declaration()
+        #expect(event.startsAt == nil && event.start == nil && event.opensAt == .undated)
         world.now = Date(timeIntervalSince1970: 1_800_000_000)
         #expect(try world.sync(file(row)).numbers == [0, 0, 0, 1, 0])
         #expect(try world.sync(file("2027-03-06,A,B,18:00,Europe/Vienna,scheduled")).numbers == [0, 1, 0, 0, 0])
@@ -233,7 +233,7 @@ struct CalendarPlanTests {
         try world.edit(season.fixtures[0]) { $0.set("name", "The big one") }
         for place in season.fixtures.indices { season.fixtures[place].uid += "-new" }
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 0])
-        #expect(try world.specification(season.fixtures[0]).name == "The big one")
+        #expect(try world.draft(season.fixtures[0]).name == "The big one")
         #expect(Set(world.events.values.map(\.note?.uid)) == Set(season.fixtures.map(\.uid)))
         #expect(try world.plan(season.ics()).isEmpty)
     }
@@ -256,10 +256,10 @@ struct CalendarPlanTests {
         document["metadata"] = Array(#"{"a":1}"#.utf8)
         try world.put(key, document)
         #expect(try world.sync(season.ics()).numbers == [379, 1, 0, 0, 0])
-        let specification = try world.specification(season.fixtures[0])
-        let metadata = try JSONValue(parsing: specification.metadata?.array ?? [])
+        let draft = try world.draft(season.fixtures[0])
+        let metadata = try JSONValue(parsing: draft.metadata?.array ?? [])
         #expect(metadata["a"] != nil && metadata["season"]?["name"]?.string == "bl1")
-        #expect(specification.name == season.fixtures[0].title)
+        #expect(draft.name == season.fixtures[0].title)
         #expect(try world.plan(season.ics()).isEmpty)
     }
 

@@ -248,8 +248,7 @@ struct CalendarWorld {
 
     /// Declares an event, as PUT does.
     mutating func put(_ key: EventKey, _ document: JSONDraft) throws {
-        let specification = try document.declaration(of: key)
-        let shown = JSONDraft(declaring: specification)
+        let shown = JSONDraft(declaring: try document.declaration())
         events[key] = SeasonEvent(
             key: key, document: shown, state: events[key]?.state == .live ? .live : .scheduled,
             reopenedAt: events[key]?.reopenedAt, note: SeasonNote(metadata: shown["metadata"]))
@@ -274,10 +273,7 @@ struct CalendarWorld {
         try put(event.key, document)
     }
 
-    func specification(_ fixture: Season.Fixture) throws -> EventSpecification {
-        let event = try event(fixture)
-        return try event.document.declaration(of: event.key)
-    }
+    func draft(_ fixture: Season.Fixture) throws -> Contract.EventDraft { try event(fixture).document.declaration() }
 }
 
 extension CalendarPlan {

@@ -45,34 +45,24 @@ struct HealTests {
         }
     }
 
-    @Test func `an activity started by push stays if it shows the newest content, otherwise it is replaced`()
-        async throws
-    {
+    @Test(arguments: [(#"{"home": 2}"#, "card-1"), (#"{"home": 3}"#, "pushed")])
+    func `an activity started by push stays if it shows the newest content, otherwise it is replaced`(
+        shown: String, card: String
+    ) async throws {
         let phone = Phone()
-        defer { phone.discard() }
-        let card = Phone.card("pushed")
-        phone.host.change { $0.activities = [card] }
-        phone.host.show(Data(#"{"home": 2}"#.utf8), on: "pushed")
+        phone.host.change { $0.activities = [Phone.card("pushed")] }
+        phone.host.show(Data(shown.utf8), on: "pushed")
         phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
-        let deaf = await phone.launch()
-        await deaf.refresh()
-        #expect(phone.host.cards.map(\.id) == ["card-1"] && phone.host.secondCards == 0)
-        #expect(phone.host.content(of: "card-1") == Self.new)
-        await deaf.stop()
-        let hearing = Phone()
-        defer { hearing.discard() }
-        hearing.host.change { $0.activities = [card] }
-        hearing.host.show(Self.new, on: "pushed")
-        hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
-        let app = await hearing.launch()
-        await app.refresh()
-        #expect(hearing.host.cards.map(\.id) == ["pushed"])
-        // The activity shows the newest content, so the app has recorded the lookup's channel (`bmV3`) as the
-        // activity's channel. When the lookup has newer content on the same channel, the activity is not replaced.
-        hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 4}"#))
-        await app.refresh()
-        #expect(hearing.host.cards.map(\.id) == ["pushed"])
-        await app.stop()
+        try await Phone.with(phone) { (phone, app) async throws in
+            await app.refresh()
+            #expect(phone.host.cards.map(\.id) == [card] && phone.host.secondCards == 0)
+            #expect(phone.host.content(of: card) == Self.new)
+            // Now the app knows the activity's channel: the lookup's (`bmV3`). When the lookup has newer content on the
+            // same channel, the activity is not replaced.
+            phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 4}"#))
+            await app.refresh()
+            #expect(phone.host.cards.map(\.id) == [card])
+        }
     }
 
     @Test func `an activity started by push on a variant is compared with that variant`() async throws {
@@ -116,7 +106,6 @@ struct HealTests {
 
     @Test func `a kill between the end of the old activity and the start of the new one loses none`() async throws {
         let phone = Phone()
-        defer { phone.discard() }
         phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
         let app = await phone.launch()
         _ = try await app.show(Phone.match())
@@ -127,10 +116,10 @@ struct HealTests {
         await app.stop()
         #expect(phone.host.cards.isEmpty)
         phone.host.setInFront(true)
-        let again = await phone.launch()
-        _ = await again.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
-        #expect(phone.host.cards.count == 1 && phone.host.channels.last == "bmV3")
-        await again.stop()
+        try await Phone.with(phone) { (phone, again) async throws in
+            _ = await again.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
+            #expect(phone.host.cards.count == 1 && phone.host.channels.last == "bmV3")
+        }
     }
 }
 

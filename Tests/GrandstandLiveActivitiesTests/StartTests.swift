@@ -46,7 +46,6 @@ struct StartTests {
         async throws
     {
         let phone = Phone()
-        defer { phone.discard() }
         phone.server.setLookup("derby", .failure(NoAnswer()))
         let app = await phone.launch()
         #expect(try await app.show(Phone.match()) == .waiting)
@@ -54,25 +53,24 @@ struct StartTests {
         await app.stop()
         // The app was killed and is launched again. The request is still there.
         phone.server.setLookup("derby", .failure(ServerProblem.device(404, "channel-pending", retryAfter: 5)))
-        let again = await phone.launch()
-        await again.flush()
-        #expect(await again.status.waitingFor == ["derby"])
-        phone.host.setInFront(false)
-        phone.server.setLookup("derby", Self.found)
-        await again.flush()
-        #expect(phone.host.cards.isEmpty)
-        phone.host.setInFront(true)
-        _ = await again.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
-        #expect(phone.host.cards.count == 1)
-        #expect(await phone.known(again)?.activities["card-1"]?.channelID == "dGVzdA==")
-        await again.stop()
+        try await Phone.with(phone) { (phone, again) async throws in
+            await again.flush()
+            #expect(await again.status.waitingFor == ["derby"])
+            phone.host.setInFront(false)
+            phone.server.setLookup("derby", Self.found)
+            await again.flush()
+            #expect(phone.host.cards.isEmpty)
+            phone.host.setInFront(true)
+            _ = await again.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
+            #expect(phone.host.cards.count == 1)
+            #expect(await phone.known(again)?.activities["card-1"]?.channelID == "dGVzdA==")
+        }
     }
 
     @Test func `an app killed between start and report finds its activity, reports it and starts no second one`()
         async throws
     {
         let phone = Phone(time: .standing)
-        defer { phone.discard() }
         phone.server.setLookup("derby", .failure(NoAnswer()))
         let killed = await phone.launch()
         #expect(try await killed.show(Phone.match()) == .waiting)
@@ -80,26 +78,25 @@ struct StartTests {
         // The killed app had shown the activity, but had not recorded it.
         _ = try await phone.host.start(Phone.match(), as: Self.found.get())
         phone.server.setLookup("derby", Self.found)
-        let app = await phone.launch()
-        _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
-        #expect(phone.host.channels.count == 1)
-        #expect(await phone.known(app)?.activities.keys.sorted() == ["card-1"])
-        await app.stop()
+        try await Phone.with(phone) { (phone, app) async throws in
+            _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
+            #expect(phone.host.channels.count == 1)
+            #expect(await phone.known(app)?.activities.keys.sorted() == ["card-1"])
+        }
     }
 
     @Test func `activities removed while the app was not running are reported as dismissed`() async throws {
         let phone = Phone()
-        defer { phone.discard() }
         phone.server.setLookup("derby", Self.found)
         let first = await phone.launch()
         _ = try await first.show(Phone.match())
         await first.uploaded()
         await first.stop()
         phone.host.change { $0.activities = [] }
-        let app = await phone.launch()
-        _ = await app.wait { $0.phase == .upToDate && $0.activities.isEmpty }
-        #expect(await phone.known(app)?.activities["card-1"]?.state == .dismissed)
-        await app.stop()
+        try await Phone.with(phone) { (phone, app) async throws in
+            _ = await app.wait { $0.phase == .upToDate && $0.activities.isEmpty }
+            #expect(await phone.known(app)?.activities["card-1"]?.state == .dismissed)
+        }
     }
 
     @Test func `a start waits a day for an event that is not declared yet`() async throws {

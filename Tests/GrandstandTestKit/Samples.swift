@@ -35,11 +35,9 @@ package struct AppSample: Sendable {
 extension Audience {
     package static func sample(
         _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production,
-        _ storagePolicy: StoragePolicy = .mostRecentMessageStored, variant: String? = nil,
-        priority: APNsPriority? = nil
+        _ storagePolicy: StoragePolicy = .mostRecentMessageStored, variant: String? = nil
     ) throws -> Audience {
-        Audience(
-            id: try .sample(bundleID, environment, variant: variant), storagePolicy: storagePolicy, priority: priority)
+        Audience(id: try .sample(bundleID, environment, variant: variant), storagePolicy: storagePolicy)
     }
 }
 
@@ -69,49 +67,59 @@ extension BundleID {
     package static func sample(_ text: String = "com.example.Goal") throws -> BundleID { try BadSample.read(text) }
 }
 
-extension EventSpecification {
+extension Contract.EventDraft {
     /// An event with one audience. It becomes live with its first update.
     package static func sample(
-        _ key: String = "match-1", kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
+        kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience]? = nil,
         defaults: Contract.EventDefaults? = nil
-    ) throws -> EventSpecification {
-        let draft = Contract.EventDraft(
+    ) throws -> Contract.EventDraft {
+        Contract.EventDraft(
             name: "Argentina – France", kind: kind, startsAt: startsAt, endsAt: endsAt,
-            channelsOpenAt: channelsOpenAt, channelsOpenBefore: channelsOpenBefore, audiences: [], defaults: defaults)
-        return EventSpecification(key: try .sample(key), draft, audiences: try audiences ?? [.sample()])
+            channelsOpenAt: channelsOpenAt, channelsOpenBefore: channelsOpenBefore,
+            audiences: try (audiences ?? [.sample()]).map { Contract.Audience($0) },
+            metadata: RawJSON(unchecked: "{}".utf8), topics: [],
+            defaults: defaults)
     }
 }
 
-extension BroadcastRequest {
+extension Contract.Audience {
+    /// The audience as a declaration has it.
+    package init(_ audience: Audience) {
+        self.init(
+            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+            variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
+            delivery: audience.delivery, priority: audience.priority, content: audience.content)
+    }
+}
+
+extension Contract.BroadcastDraft {
     /// An update without an alert.
     package static func update(
         _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil,
         priority: APNsPriority? = nil, expiresIn: Int? = nil, sendAt: Date? = nil,
         audiences: [Audience.ID]? = nil, byVariant: [String: (contentState: String?, alert: String?)] = [:]
-    ) -> BroadcastRequest {
-        var request = BroadcastRequest(
-            payload: BroadcastPayload(
-                event: .update, contentState: Array(contentState.utf8), alert: alert.map { Array($0.utf8) }),
-            priority: priority, expiresIn: expiresIn, sendAt: sendAt,
-            audiences: audiences?.map { AudienceSelector($0) })
-        for (name, override) in byVariant {
-            request.byVariant[name] = Contract.VariantContent(
-                contentState: override.contentState.map { RawJSON(unchecked: $0.utf8) },
-                alert: override.alert.map { RawJSON(unchecked: $0.utf8) })
+    ) -> Self {
+        func raw(_ text: String?) -> RawJSON? { text.map { RawJSON(unchecked: $0.utf8) } }
+        let ofVariants = byVariant.mapValues {
+            Contract.VariantContent(contentState: raw($0.contentState), alert: raw($0.alert))
         }
-        return request
+        return Self(
+            event: .update, contentState: raw(contentState), alert: raw(alert),
+            byVariant: ofVariants.isEmpty ? nil : ofVariants, audiences: audiences?.map { .init($0) },
+            priority: priority?.rawValue, expiresIn: expiresIn, sendAt: sendAt.map { .at($0) })
     }
 
     /// The last message of an event.
     package static func end(
         _ contentState: String = #"{"score":"3-3","penalties":"4-2"}"#, dismissalDate: Int? = nil,
         expiresIn: Int? = nil, sendAt: Date? = nil, audiences: [Audience.ID]? = nil
-    ) -> BroadcastRequest {
-        BroadcastRequest(
-            payload: BroadcastPayload(
-                event: .end, contentState: Array(contentState.utf8), dismissalDate: dismissalDate),
-            expiresIn: expiresIn, sendAt: sendAt, audiences: audiences?.map { AudienceSelector($0) })
+    ) -> Self {
+        Self(
+            event: .end, contentState: RawJSON(unchecked: contentState.utf8),
+            audiences: audiences?.map { .init($0) }, expiresIn: expiresIn,
+            dismissalDate: dismissalDate.map { Date(timeIntervalSince1970: Double($0)) },
+            sendAt: sendAt.map { .at($0) })
     }
 }
 

@@ -6,43 +6,43 @@ internal import Testing
 
 @testable internal import Grandstand
 
+private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
 struct ContentTests {
     private static let app = BundleID(rawValue: "com.example.Stadium")
 
-    static func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
-
     static func type(_ body: String) throws -> ContentType {
-        try ContentType(try #require(app), "MatchAttributes", body: try value(body))
+        try ContentType(try #require(app), "MatchAttributes", body: try json(body))
     }
 
     static func schema(_ schema: String, _ more: String = "") throws -> ContentType {
         try type(#"{"check": "refuse", "versions": [{"name": "3.2", "schema": \#(schema)}]\#(more)}"#)
     }
 
-    @Test(arguments: [
-        ("1", "1.0"), ("1", "10e-1"), ("0", "-0.0"), ("1e400", "10e399"), ("0.5", "5E-1"),
-        ("123456789012345678901", "123456789012345678901.0"),
-    ])
-    func `numbers are equal if their exact values are`(one: String, other: String) {
-        #expect(JSONNumber(one) == JSONNumber(other))
+    /// A type with a rule for when a state rings, and its alert.
+    static func rule(_ when: String, _ alert: String = #"{"title": "New"}"#) throws -> ContentType {
+        try schema("{}", #", "rules": {"rings": [{"when": \#(when), "alert": \#(alert)}]}"#)
     }
 
     @Test(arguments: [
-        ("1", "2"), ("-2", "-1"), ("-1", "0"), ("9", "10"), ("0.09", "0.1"), ("9007199254740992", "9007199254740993"),
+        ("1", "1.0", true), ("1", "10e-1", true), ("0", "-0.0", true), ("1e400", "10e399", true),
+        ("0.5", "5E-1", true), ("123456789012345678901", "123456789012345678901.0", true),
+        ("1", "2", false), ("-2", "-1", false), ("-1", "0", false), ("9", "10", false), ("0.09", "0.1", false),
+        ("9007199254740992", "9007199254740993", false),
     ])
-    func `numbers are compared by value`(smaller: String, larger: String) {
-        #expect(JSONNumber(smaller) < JSONNumber(larger))
-        #expect(!(JSONNumber(larger) < JSONNumber(smaller)))
+    func `numbers are compared by their exact values`(one: String, other: String, isEqual: Bool) {
+        let (one, other) = (JSONNumber(one), JSONNumber(other))
+        #expect((one == other) == isEqual && (one < other) == !isEqual && !(other < one))
     }
 
     @Test func `the order of members and the form of numbers make no difference`() throws {
-        let one = try Self.value(#"{"a": 1, "b": [1.0, {"c": null}]}"#)
-        #expect(one.isSame(as: try Self.value(#"{"b":[1,{"c":null}],"a":1e0}"#)))
-        #expect(!one.isSame(as: try Self.value(#"{"b":[1,{}],"a":1}"#)))
+        let one = try json(#"{"a": 1, "b": [1.0, {"c": null}]}"#)
+        #expect(one.isSame(as: try json(#"{"b":[1,{"c":null}],"a":1e0}"#)))
+        #expect(!one.isSame(as: try json(#"{"b":[1,{}],"a":1}"#)))
     }
 
     @Test func `ignored members may change, appear and disappear`() throws {
-        let (old, new) = (try Self.value(#"{"a": 1, "meta": {"b": "1"}}"#), try Self.value(#"{"a": 1, "meta": {}}"#))
+        let (old, new) = (try json(#"{"a": 1, "meta": {"b": "1"}}"#), try json(#"{"a": 1, "meta": {}}"#))
         #expect(old.isSame(as: new, ignoring: [try #require(JSONPointer("/meta/b"))]))
         #expect(!old.isSame(as: new))
     }
@@ -199,8 +199,8 @@ struct ContentTests {
         let type = try Self.schema("{}", #", "rules": {"rings": [\#(rules.joined(separator: ","))]}"#)
         let times = try [1_000, 100].map { count in
             let numbers = (0..<count).map(String.init)
-            let old = try Self.value(#"{"a":[\#(numbers.joined(separator: ","))]}"#)
-            let new = try Self.value(#"{"a":[\#(numbers.reversed().joined(separator: ","))]}"#)
+            let old = try json(#"{"a":[\#(numbers.joined(separator: ","))]}"#)
+            let new = try json(#"{"a":[\#(numbers.reversed().joined(separator: ","))]}"#)
             #expect(StateDecision.change(from: old, to: new, by: type).outcome == .update)
             return Self.time { _ = StateDecision.change(from: old, to: new, by: type) }
         }
@@ -208,29 +208,23 @@ struct ContentTests {
     }
 
     @Test func `an item that occurs one more time counts as added`() throws {
-        let type = try Self.schema(
-            "{}", ##", "rules": {"rings": [{"when": {"appears": "/a"}, "alert": {"title": "New"}}]}"##)
-        let old = try Self.value(#"{"a": [{"x": 1, "y": [2]}, 3]}"#)
-        let same = try Self.value(#"{"a": [3.0, {"y": [2.0], "x": 1e0}]}"#)
-        let more = try Self.value(#"{"a": [3, 3, {"y": [2], "x": 1}]}"#)
+        let type = try Self.rule(#"{"appears": "/a"}"#)
+        let old = try json(#"{"a": [{"x": 1, "y": [2]}, 3]}"#)
+        let same = try json(#"{"a": [3.0, {"y": [2.0], "x": 1e0}]}"#)
+        let more = try json(#"{"a": [3, 3, {"y": [2], "x": 1}]}"#)
         #expect(StateDecision.change(from: old, to: same, by: type).outcome == .update)
         #expect(StateDecision.change(from: old, to: more, by: type).outcome == .rings)
     }
 
     @Test func `an alert is not longer than a message may be`() throws {
         let body = String(repeating: "{a}", count: 1_000)
-        let type = try Self.schema(
-            "{}", #", "rules": {"rings": [{"when": {"changes": "/a"}, "alert": {"title": "T", "body": "\#(body)"}}]}"#)
+        let type = try Self.rule(#"{"changes": "/a"}"#, #"{"title": "T", "body": "\#(body)"}"#)
         let rule = try #require(type.rules.rings?.first)
-        let new = try Self.value(#"{"a":"\#(String(repeating: "x", count: 5_000))"}"#)
-        let alert = try #require(rule.alert(for: nil, from: try Self.value("{}"), to: new))
+        let new = try json(#"{"a":"\#(String(repeating: "x", count: 5_000))"}"#)
+        let alert = try #require(rule.alert(for: nil, from: try json("{}"), to: new))
         #expect(alert.count > APNsLimits.broadcastPayload && alert.count < 3 * APNsLimits.broadcastPayload)
-        #expect(throws: Problem.self) {
-            try Self.schema(
-                "{}",
-                #", "rules": {"rings": [{"when": {"changes": "/a"}, "alert": {"title": "\#(String(repeating: "x", count: 5_000))"}}]}"#
-            )
-        }
+        let title = String(repeating: "x", count: 5_000)
+        #expect(throws: Problem.self) { try Self.rule(#"{"changes": "/a"}"#, #"{"title": "\#(title)"}"#) }
     }
 }
 
@@ -270,16 +264,14 @@ struct StateChangeTests {
     func `each difference has its outcome`(what: String, new: String, outcome: Contract.StateOutcome, rule: Int?) throws
     {
         let change = StateDecision.change(
-            from: try ContentTests.value(Self.old), to: try ContentTests.value(new), by: Self.type)
+            from: try json(Self.old), to: try json(new), by: Self.type)
         #expect(change.outcome == outcome, "\(what)")
         #expect(change.rule == rule, "\(what)")
     }
 
-    @Test func `an alert can contain members of both states`() throws {
+    @Test func `an alert is in the language of its variant`() throws {
         let rule = try #require(Self.type?.rules.rings?.first)
-        let (old, new) = (try ContentTests.value(Self.old), try ContentTests.value(#"{"home": 2, "name": "Rapid"}"#))
-        #expect(
-            rule.alert(for: nil, from: old, to: new) == Array(#"{"title":"Rapid scores","body":"1 → 2 {x}"}"#.utf8))
+        let (old, new) = (try json(Self.old), try json(Self.goal))
         let german = rule.alert(for: Variant(rawValue: "de-AT"), from: old, to: new)
         #expect(german == Array(#"{"title":"Tor für Rapid"}"#.utf8))
     }
@@ -299,9 +291,9 @@ struct StateChangeTests {
         rule: Int, before: String, state: String, newer: String, isUndone: Bool
     ) throws {
         let rule = try #require(Self.type?.rules.rings?[rule].when)
-        let (old, new) = (try ContentTests.value(before), try ContentTests.value(state))
+        let (old, new) = (try json(before), try json(state))
         #expect(rule.holds(from: old, to: new))
-        #expect(rule.isUndone(from: old, to: new, by: try ContentTests.value(newer)) == isUndone)
+        #expect(rule.isUndone(from: old, to: new, by: try json(newer)) == isUndone)
     }
 
     @Test func `quiet messages wait for their turn, and the newest one is sent`() {
@@ -334,11 +326,11 @@ struct StateChangeTests {
     @Test func `a goal is an update of priority 10 with its alert, a quiet change one of priority 5 that waits`() throws
     {
         let goal = try Self.decide(Self.goal, sequence: 3, last: 2)
-        #expect(goal.outcome == .rings && goal.request?.priority == .immediate && goal.notBefore == nil)
-        #expect(goal.request?.payload.event == .update && goal.request?.payload.alert != nil)
+        #expect(goal.outcome == .rings && goal.request?.priority == 10 && goal.notBefore == nil)
+        #expect(goal.request?.event == .update && goal.request?.alert != nil)
         #expect(goal.progress.sequence == 3)
         let quiet = try Self.decide(Self.old.replacing(#""clock": "1""#, with: #""clock": "2""#))
-        #expect(quiet.outcome == .quiet && quiet.request?.priority == .powerAware)
+        #expect(quiet.outcome == .quiet && quiet.request?.priority == 5)
         #expect(quiet.notBefore == Date(timeIntervalSince1970: 0))
     }
 
@@ -347,21 +339,20 @@ struct StateChangeTests {
         // Somebody sent a message with an older score, or typed the next one too early.
         let typo = Self.old.replacing(#""home": 1"#, with: #""home": 0"#)
         let restored = try Self.decide(Self.old, sequence: 5, last: 5, shown: typo)
-        #expect(restored.outcome == .update && restored.request?.payload.alert == nil)
+        #expect(restored.outcome == .update && restored.request?.alert == nil)
         #expect(try Self.decide(Self.goal, shown: Self.goal).outcome == .unchanged)
         let goal = try Self.decide(Self.goal, sequence: 6, last: 5, shown: typo)
         #expect(goal.outcome == .rings)
-        #expect(goal.request?.payload.alert == Array(#"{"title":"Rapid scores","body":"1 → 2 {x}"}"#.utf8))
+        #expect(goal.request?.alert?.description == #"{"title":"Rapid scores","body":"1 → 2 {x}"}"#)
         #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 5, last: 5, shown: typo) }
     }
 
     @Test func `an alert with an empty title is left out, with a warning`() throws {
         let nameless = Self.goal.replacing("Rapid", with: " ")
-        let type = try ContentTests.schema(
-            "{}",
-            #", "rules": {"rings": [{"when": {"increases": "/home"}, "alert": {"title": "{name}", "body": "x"}}]}"#)
+        let alert = #"{"title": "{name}", "body": "x"}"#
+        let type = try ContentTests.rule(#"{"increases": "/home"}"#, alert)
         let decision = try Self.decide(nameless, type: type)
-        #expect(decision.outcome == .update && decision.rule == nil && decision.request?.payload.alert == nil)
+        #expect(decision.outcome == .update && decision.rule == nil && decision.request?.alert == nil)
         #expect(decision.warnings.first?.hasPrefix("The alert of /rules/rings/0 has an empty title") == true)
         let named = try Self.decide(Self.goal, type: type)
         #expect(named.outcome == .rings && named.warnings.isEmpty)
@@ -369,10 +360,10 @@ struct StateChangeTests {
 
     @Test func `the last state is an end, with the alert of its rule, even if nothing differs`() throws {
         let end = try Self.decide(Self.old.replacing("second", with: "fullTime"), isFinal: true)
-        #expect(end.outcome == .end && end.rule == 1 && end.request?.payload.event == .end)
-        #expect(end.request?.payload.alert == Array(#"{"title":"Full time"}"#.utf8))
+        #expect(end.outcome == .end && end.rule == 1 && end.request?.event == .end)
+        #expect(end.request?.alert?.description == #"{"title":"Full time"}"#)
         let same = try Self.decide(Self.old, isFinal: true)
-        #expect(same.outcome == .end && same.request?.payload.event == .end)
+        #expect(same.outcome == .end && same.request?.event == .end)
         #expect(try Self.decide(Self.old, isFinal: true, isOver: true).outcome == .unchanged)
     }
 

@@ -8,7 +8,7 @@ extension DeliveryPlan {
     /// Checks the contents against the content types of their audiences.
     ///
     /// - Throws: `content-mismatch` if a content type refuses a content.
-    package mutating func check() throws(Problem) {
+    mutating func check() throws(Problem) {
         // By whether their type refuses the content.
         var faults: [Bool: [FieldError]] = [:]
         var budget = Self.mostWork
@@ -19,7 +19,7 @@ extension DeliveryPlan {
             let variant = item.audience.variant
             guard let type = item.type, let contentState = request.payload(for: variant).contentState
             else { continue }
-            let own = variant.flatMap { request.byVariant[$0.rawValue]?.contentState == nil ? nil : $0.rawValue }
+            let own = variant.flatMap { request.byVariant?[$0.rawValue]?.contentState == nil ? nil : $0.rawValue }
             let key = [type.bundleID.rawValue, type.attributesType, own ?? ""]
             let pointer = (own.map { JSONText.pointer(["byVariant", $0]) } ?? "") + "/contentState"
             let found = checked[key] ?? type.faults(of: contentState, at: pointer, spending: &budget)

@@ -55,7 +55,7 @@ package struct StateDecision: Sendable {
     /// The number of audiences that the state is for.
     package let audiences: Int
     /// `nil`: nothing is sent.
-    package let request: BroadcastRequest?
+    package let request: Contract.BroadcastDraft?
     /// The earliest time of a quiet message; `nil` for other messages.
     package let notBefore: Date?
     /// The progress after this state.
@@ -126,16 +126,15 @@ package struct StateDecision: Sendable {
             rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
         rule = rings ? ringing?.change.rule : nil
-        var request = BroadcastRequest(
-            payload: BroadcastPayload(
-                event: ends ? .end : .update, contentState: Array(report.contentState.bytes), alert: alert),
-            priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
+        var byVariant = own.mapValues { Contract.VariantContent(contentState: $0) }
+        for (variant, alert) in alerts { byVariant[variant, default: .init()].alert = RawJSON(unchecked: alert) }
+        let priority: APNsPriority? = outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate
+        request = Contract.BroadcastDraft(
+            event: ends ? .end : .update, contentState: report.contentState, alert: alert.map(RawJSON.init(unchecked:)),
+            byVariant: byVariant,
             audiences: ends || news.count == changes.count
-                ? report.audiences : news.map { .only($0.target.audience) })
-        request.byVariant = own.mapValues { Contract.VariantContent(contentState: $0) }
-        for (variant, alert) in alerts {
-            request.byVariant[variant, default: .init()].alert = RawJSON(unchecked: alert)
-        }
+                ? report.audiences : news.map { .only($0.target.audience) },
+            priority: priority?.rawValue)
         if outcome == .quiet {
             let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? .init()
             after.quietAt = rules.quietTurn(after: progress.quietAt, at: now)
@@ -143,7 +142,6 @@ package struct StateDecision: Sendable {
         } else {
             notBefore = nil
         }
-        self.request = request
         self.progress = after
     }
 

@@ -33,6 +33,23 @@ package enum DeviceBounds {
         }
         return after
     }
+
+    /// Refuses a new installation of an app that has many new ones.
+    ///
+    /// - Parameters:
+    ///   - created: the new installations of the present hour.
+    ///   - mostNew: the most new installations in an hour; `nil`: any number.
+    /// - Throws: `rate-limited`, with the limit.
+    package static func requireRoom(created: Int, mostNew: Int?, at now: Date) throws(Problem) {
+        guard let mostNew, created >= mostNew else { return }
+        let wait = Int((3_600 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 3_600)).rounded(.up))
+        throw Problem(
+            .rateLimited,
+            "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in "
+                + "\(wait) s.",
+            retryAfter: wait
+        ) { $0.limit = mostNew }
+    }
 }
 
 /// The refusals of installations that go beyond a limit, or do not prove who they are.
@@ -72,22 +89,4 @@ package struct DeviceAccount: Decodable, Sendable, Hashable {
     }
 
     private static let surge = 1_000
-
-    /// Counts a new installation.
-    ///
-    /// - Parameter mostNew: the most new installations in an hour; `nil`: any number.
-    /// - Throws: `rate-limited`, with the limit. Then the account is not changed.
-    package mutating func create(mostNew: Int?, at now: Date) throws(Problem) {
-        if let mostNew, created >= mostNew {
-            let wait = Int((3_600 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 3_600)).rounded(.up))
-            throw Problem(
-                .rateLimited,
-                "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in "
-                    + "\(wait) s.",
-                retryAfter: wait
-            ) { $0.limit = mostNew }
-        }
-        installations += 1
-        created += 1
-    }
 }

@@ -4,14 +4,10 @@ package import JSON
 /// The faults of a request's body, each with its place, so that a caller sees all of them at once (the first
 /// `FaultList.limit`).
 package struct RequestFaults {
-    /// The JSON pointer, in the body, of the part that is being read.
-    private let base: String
     /// The path to the value that is being checked. It becomes a pointer only for a fault.
     private var path: [String] = []
     fileprivate private(set) var invalid = FaultList()
     private var unknown = FaultList()
-
-    init(at base: String) { self.base = base }
 
     /// Records a fault.
     ///
@@ -35,7 +31,7 @@ package struct RequestFaults {
         path.removeLast()
     }
 
-    private var place: String { base + JSONText.pointer(path) }
+    private var place: String { JSONText.pointer(path) }
 
     /// Throws `unknown-field` or `invalid-request` with every fault found, or returns when there was none.
     fileprivate func finish() throws(Problem) {
@@ -56,14 +52,13 @@ extension ContractRequest {
     ///
     /// - Parameters:
     ///   - shape: the shape of an object that has further members.
-    ///   - pointer: the place of the value, if it is only a part of the body.
     ///   - convert: makes the result, and records faults.
     /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func read<Value>(
-        _ body: JSONValue, as shape: RequestShape = Self.shape, at pointer: String = "",
+        _ body: JSONValue, as shape: RequestShape = Self.shape,
         _ convert: (Self, inout RequestFaults) throws(Problem) -> Value
     ) throws(Problem) -> Value {
-        try shape.read(body, at: pointer) { faults throws(Problem) in
+        try shape.read(body) { faults throws(Problem) in
             try convert(try body.checked(), &faults)
         }
     }
@@ -110,9 +105,9 @@ extension RequestShape {
     ///
     /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package func read<Value>(
-        _ body: JSONValue, at pointer: String = "", _ convert: (inout RequestFaults) throws(Problem) -> Value
+        _ body: JSONValue, _ convert: (inout RequestFaults) throws(Problem) -> Value
     ) throws(Problem) -> Value {
-        var faults = RequestFaults(at: pointer)
+        var faults = RequestFaults()
         check(body, &faults)
         // Unknown fields do not stop the reading, so that they are reported together with the faults of `convert`.
         if !faults.invalid.isEmpty { try faults.finish() }

@@ -119,7 +119,7 @@ extension Lane {
     /// reaches them, too.
     ///
     /// - Returns: whether it is leased.
-    package mutating func lease(for claim: LaneClaim) -> Bool {
+    package mutating func lease(for claim: WorkClaim) -> Bool {
         if let lease = self[.tokens].lease, lease.until > claim.at { return false }
         guard queue(.tokens).isEmpty else { return false }
         self[.tokens].lease = Lease(replica: claim.replica, until: claim.leasedUntil)

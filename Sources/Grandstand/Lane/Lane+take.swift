@@ -8,7 +8,8 @@ extension Lane {
     /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because the
     ///   next shard of tokens is due. Then the alert is sent with the newest content, if both fit into one message.
     ///   Alerts that wait between this alert and the newest message get the newest content, too. So no state waits
-    ///   behind repetitions. The newest message is sent by itself afterwards.
+    ///   behind an alert that APNs refuses. The newest message is sent by itself afterwards.
+    /// - An alert that may have rung is repeated unchanged. With newer content and a new timestamp it would ring again.
     /// - An alert that is too old to ring is left out.
     /// - If content, alert or channel differ from the previous attempt, the message is another message. It has a new
     ///   timestamp and a new request ID. A message that may have reached APNs is repeated unchanged, or followed by a
@@ -29,12 +30,14 @@ extension Lane {
     /// The most bytes of content and alert together: APNs' limit minus the rest of the body (`BroadcastPayload`).
     package static func bytesForContentAndAlert(_ kind: Contract.DeliveryKind) -> Int { kind.bodyLimit - 160 }
 
-    /// - Parameter isRepeated: whether a replica died while it was sending the message.
-    func form(of head: LaneMessage, isRepeated: Bool = false, at now: Date) -> Form {
+    func form(of head: LaneMessage, at now: Date) -> Form {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
         let goesAgain = head.timestamp != nil || head.contentOf != nil
-        if rings, goesAgain, !keepsForm(head, isRepeated), !head.isEnd,
+        // Tokens know whether the alert may have rung (`activities.rang`); the same message goes again to those that are
+        // tried again.
+        let keepsForm = head.tokens.map(\.isSwept) ?? head.mayBeProcessed
+        if rings, goesAgain, !keepsForm, !head.isEnd,
             let newest = queue(head.kind).last,
             newest.content != head.content, let content = newest.contentBytes, let alert = head.alertBytes,
             content + alert <= Self.bytesForContentAndAlert(head.kind)
@@ -52,13 +55,6 @@ extension Lane {
         return form
     }
 
-    /// Whether the message is repeated unchanged. A message that a dead replica was sending may have rung. With newer
-    /// content and a new timestamp it would ring again. Tokens know whether the alert may have rung
-    /// (`activities.rang`); the same message goes again to those that are tried again.
-    private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
-        head.tokens.map(\.isSwept) ?? isRepeated
-    }
-
     /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica was
     /// sending waits again, and newer state may supersede it.
     ///
@@ -67,25 +63,23 @@ extension Lane {
     ///   - requestID: makes a request ID for a message that changed.
     /// - Returns: the message as it is sent; `nil`: none is sent now, and `due(at:)` says when to look again.
     package mutating func take(
-        _ claim: LaneClaim, to kind: Contract.DeliveryKind = .channel, requestID: () -> UUID
+        _ claim: WorkClaim, to kind: Contract.DeliveryKind = .channel, requestID: () -> UUID
     ) -> LaneMessage? {
         let now = claim.at
         if let lease = self[kind].lease,
-            lease.until > now || lease.replica == claim.replica && claim.held.contains(id)
+            lease.until > now || lease.replica == claim.replica && claim.held?.contains(id) ?? false
         {
             return nil
         }
         self[kind].lease = nil
-        var left: UUID?
         for index in messages.indices where messages[index].state == .sending && messages[index].kind == kind {
             messages[index].state = unsent(kind)
-            left = messages[index].broadcast
         }
         settleObsolete(at: now)
-        guard takesMessages(kind), let time = sendable(kind, repeating: left, at: now), time <= now,
+        guard takesMessages(kind), let time = sendable(kind, at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled && $0.kind == kind })
         else { return nil }
-        let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
+        let form = form(of: messages[index], at: now)
         if form.hasNewTimestamp {
             let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), self[kind].lastTimestamp + 1)
             messages[index].timestamp = timestamp

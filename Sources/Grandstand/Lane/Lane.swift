@@ -135,13 +135,11 @@ package struct Lane: Sendable, Hashable {
     }
 
     /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel.
-    ///
-    /// - Parameter left: the broadcast whose message a dead replica was sending.
-    func sendable(_ kind: Contract.DeliveryKind, repeating left: UUID? = nil, at now: Date) -> Date? {
+    func sendable(_ kind: Contract.DeliveryKind, at now: Date) -> Date? {
         guard let head = queue(kind).first, kind == .tokens || channel != nil else { return nil }
         let turn = self[kind]
         guard takesMessages(kind) else { return max(now.addingTimeInterval(Self.channelPause), turn.readyAt ?? now) }
-        let form = form(of: head, isRepeated: head.broadcast == left, at: now)
+        let form = form(of: head, at: now)
         // If a message to tokens has begun, its next shard does not wait for the interval.
         var time = max(now, kind == .channel || form.hasNewTimestamp ? turn.readyAt ?? now : now)
         // A message that changed since the last attempt does not wait for its next attempt. Tokens that wait have times

@@ -47,16 +47,10 @@ package struct ReconciliationOptions: Sendable, Hashable {
     /// The most deletions of one run.
     package var deleteBudget: Int
 
-    package init(
-        apply: Bool, adopt: Bool = false, deleteUnmanaged: Bool = false, recreate: Bool = false,
-        grace: TimeInterval = 600, deleteBudget: Int = 100
-    ) {
-        self.apply = apply
-        self.adopt = adopt
-        self.deleteUnmanaged = deleteUnmanaged
-        self.recreate = recreate
-        self.grace = grace
-        self.deleteBudget = deleteBudget
+    package init(_ draft: Contract.ReconciliationDraft, grace: TimeInterval = 600, deleteBudget: Int = 100) {
+        (apply, adopt) = (draft.apply ?? false, draft.adopt ?? false)
+        (deleteUnmanaged, recreate) = (draft.deleteUnmanaged ?? false, draft.recreate ?? false)
+        (self.grace, self.deleteBudget) = (grace, deleteBudget)
     }
 }
 

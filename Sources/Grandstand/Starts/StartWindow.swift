@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import GrandstandContract
 internal import JSON
 
-extension Contract.Start {
+extension Contract.StartDraft {
     /// Seconds after the last sign of an event for which late followers get a start, if neither `until` nor an end of the
     /// event gives a limit.
     package static let standardDuration: TimeInterval = 14_400
@@ -22,7 +22,7 @@ package struct StartWindow: Sendable, Hashable {
     ///   - lastMessageAt: when the event got its newest message, or was opened again; `nil`: never.
     /// - Returns: `nil`: neither the declaration nor the event says when the start is sent.
     package init?(
-        _ declaration: Contract.Start, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil,
+        _ declaration: Contract.StartDraft, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil,
         lastMessageAt: Date? = nil
     ) {
         guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
@@ -32,7 +32,7 @@ package struct StartWindow: Sendable, Hashable {
         // A live event may last longer than planned, so its end closes the window and not `endsAt`. This limit is for
         // events of which nobody sends the end.
         let lastSign = [startsAt, endsAt, lastMessageAt].compactMap(\.self).reduce(planned, max)
-        let limit = lastSign.addingTimeInterval(Contract.Start.standardDuration)
+        let limit = lastSign.addingTimeInterval(Contract.StartDraft.standardDuration)
         until = declaration.until ?? limit
         ends = [endsAt, limit].compactMap(\.self)
     }
@@ -43,14 +43,14 @@ package struct StartWindow: Sendable, Hashable {
 
     /// The `apns-expiration` of a push that is sent now: not after the event's expected end (`end`), because APNs would
     /// start a card of an event that is over.
-    package func expiration(of declaration: Contract.Start, at now: Date) -> Int {
-        let seconds = declaration.expiresIn ?? Contract.Start.standardExpiry
+    package func expiration(of declaration: Contract.StartDraft, at now: Date) -> Int {
+        let seconds = declaration.expiresIn ?? Contract.StartDraft.standardExpiry
         let latest = min(now.addingTimeInterval(Double(seconds)), until, end(at: now))
         return Int(latest.timeIntervalSince1970.rounded(.down))
     }
 }
 
-extension Contract.Start {
+extension Contract.StartDraft {
     /// Says who gets a card of an event that was moved or opened again, and who gets none.
     ///
     /// - Parameters:
@@ -67,7 +67,38 @@ extension Contract.Start {
                     + "latest until \(RFC3339.text(window.until))"
             }
         return "Followers that got this event's card, or may have got it: \(started). They get no other one"
-            + (restart ? " unless its channel is replaced" : ", even if it ended on their phones")
+            + (restart ?? false ? " unless its channel is replaced" : ", even if it ended on their phones")
             + "; an event with another key starts one for all. Other followers get \(others)."
+    }
+}
+
+/// The state of an installation's start; the same words are a Postgres type.
+package enum StartState: String, Sendable, Hashable, CaseIterable {
+    /// The push was not sent yet, or APNs is known not to have processed it.
+    case pending
+    /// A replica sends the push. If the replica's lease ends without an answer, the start becomes `unknown`.
+    case sending
+    /// APNs accepted the push with 200. That does not mean that a phone showed it.
+    case accepted
+    case rejected
+    /// No answer came, or the replica that waited for it died. The start is not repeated.
+    case unknown
+
+    /// Whether the start is neither pending nor being sent.
+    package var isSettled: Bool {
+        switch self {
+        case .pending, .sending: false
+        case .accepted, .rejected, .unknown: true
+        }
+    }
+
+    /// - Returns: `nil`: the start is sent again.
+    package init?(_ verdict: TokenVerdict) {
+        switch verdict {
+        case .accepted: self = .accepted
+        case .rejected, .expired, .gone, .suspect: self = .rejected
+        case .unknown: self = .unknown
+        case .retry: return nil
+        }
     }
 }

@@ -5,10 +5,8 @@ package import GrandstandContract
 package enum WebhookAnswer: Sendable, Hashable {
     /// - Parameter retryAfter: seconds that the receiver asks to wait.
     case answered(status: Int, retryAfter: Int? = nil)
-    /// The receiver did not answer, or not in time.
+    /// The receiver did not answer, or not in time, or its address or scheme is not allowed.
     case unanswered(String)
-    /// The message was not posted, because the address or the scheme is not allowed.
-    case refused(String)
 }
 
 /// The consequence of an answer. Pure: it depends on the answer, the number of tries and the time.
@@ -25,6 +23,9 @@ package struct WebhookVerdict: Sendable, Hashable {
 
     /// Whether the receiver wants no further messages.
     package var isGone: Bool { status == 410 }
+
+    /// Whether the receiver did not answer, or reported an internal problem.
+    package var isFailing: Bool { (status ?? 500) >= 500 }
 
     /// Seconds before the second try, the third and so on: soon at first, then over days, as Standard Webhooks advises.
     /// There is one more try than delays: ten tries within about three days.
@@ -43,7 +44,7 @@ package struct WebhookVerdict: Sendable, Hashable {
         var wait: Int?
         switch answer {
         case .answered(let code, let retryAfter): (status, wait) = (code, retryAfter)
-        case .unanswered(let why), .refused(let why): reason = why
+        case .unanswered(let why): reason = why
         }
         switch status {
         case nil: break

@@ -286,11 +286,10 @@ private func withKeys(_ body: (KeyStore) async throws -> Void) async throws {
                 + "another database does not know the keys in it: run this on that server's machine, or use "
                 + "`grandstand key create` with an admin key.")
     }
-    let session = try await DatabaseSession.open(
+    let session = try await DatabaseSession.connect(
         configuration.database, sharing: true, logger: configuration.makeLogger())
     try await withCleanup({ await session.close() }) {
-        let now = try await session.now()
-        do { try await body(session.keys { now }) } catch let problem as Problem {
+        do { try await body(try await session.ready().keys()) } catch let problem as Problem {
             throw StartError(problem.detail)
         }
     }

@@ -153,11 +153,7 @@ extension Server {
     ///
     /// - Parameter body: gets the port, and the run. Cancelling the run is a graceful stop, as SIGTERM is.
     func whileRunning(_ body: (_ port: Int, _ run: Task<Void, any Error>) async throws -> Void) async throws {
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let running = Task {
-            defer { continuation.finish() }
-            try await run { continuation.yield($0) }
-        }
+        let running = Task { try await run() }
         func stop() async throws {
             running.cancel()
             try await running.value

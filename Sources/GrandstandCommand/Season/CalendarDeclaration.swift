@@ -5,7 +5,7 @@ internal import JSON
 
 /// An organiser's plan of a season: how its calendar is read, and which events its entries become.
 struct CalendarDeclaration: Sendable {
-    var season: SeasonName
+    var season: String
     /// A file or URL; `nil`: the command names one.
     var source: String?
     var reading: CalendarReading
@@ -63,8 +63,8 @@ struct CalendarDeclaration: Sendable {
         var topicNames: [String] = []
         for template in topics {
             let topic = try folded(template)
-            guard Topic(rawValue: topic) != nil else {
-                throw fault("“\(topic.prefix(200))” is not a valid topic. \(Topic.rule)")
+            guard TextRule.topic.accepts(topic) else {
+                throw fault("“\(topic.prefix(200))” is not a valid topic. \(TextRule.topic.sentence)")
             }
             if !topicNames.contains(topic) { topicNames.append(topic) }
         }
@@ -135,7 +135,7 @@ extension CalendarDeclaration {
             if case .object(let members)? = body[name]?.kind { members } else { [] }
         }
         func text(_ name: String) -> String? { body[name]?.string }
-        season = try SeasonName(allowed: text("season") ?? "")
+        season = text("season") ?? ""
         source = text("source")
         reading = CalendarReading(format: text("format") == "csv" ? .csv : .ics)
         if let name = text("timeZone") {
@@ -196,6 +196,6 @@ extension CalendarDeclaration {
         } catch {
             throw Problem.invalid(error.detail, at: "/eventKey", error.detail)
         }
-        _ = try draft.document.declaration(of: draft.key)
+        _ = try draft.document.declaration()
     }
 }

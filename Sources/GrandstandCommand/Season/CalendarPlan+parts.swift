@@ -5,7 +5,7 @@ internal import JSON
 extension CalendarPlan {
     /// The entries of a file, and how they may be applied.
     struct Request: Sendable {
-        var season: SeasonName
+        var season: String
         var drafts: [CalendarDraft] = []
         /// The entries that could not be read.
         var problems: [CalendarFault]
@@ -133,7 +133,7 @@ extension CalendarPlan.Write {
 
 /// What an event stores about its calendar, in `metadata.season`.
 struct SeasonNote: Codable, Sendable, Hashable {
-    var season: SeasonName
+    var season: String
     /// The UID of the event's entry in the calendar.
     var uid: String
     /// The event as the calendar had it in the last run.

@@ -84,10 +84,10 @@ struct CalendarPlan: Sendable {
             line: draft.line, key: key, present: event, declaration: event.document.taking(names, from: draft.document),
             note: note)
         if !names.isEmpty {
-            guard let specification = read(write) else { return }
+            guard let draft = read(write) else { return }
             // Only the server knows whether an ended event expired, so that it opens again.
-            if !event.state.isOver || specification.reaches(beyond: now) {
-                let after = JSONDraft(declaring: specification)
+            if !event.state.isOver || draft.reaches(beyond: now) {
+                let after = JSONDraft(declaring: draft)
                 write.fields = after.differences(from: event.document).filter { names.contains($0) }
                     .map { ($0, event.document[$0], after[$0]) }
             }
@@ -142,9 +142,9 @@ struct CalendarPlan: Sendable {
     }
 
     /// Reads the declaration as the server does; `nil`: the server would refuse it.
-    private mutating func read(_ write: Write) -> EventSpecification? {
+    private mutating func read(_ write: Write) -> Contract.EventDraft? {
         do throws(Problem) {
-            return try write.document.declaration(of: write.key)
+            return try write.document.declaration()
         } catch {
             let faults = error.errors.map { "\($0.pointer): \($0.detail)" }
             let detail = faults.isEmpty ? error.detail : faults.joined(separator: " ")

@@ -119,7 +119,7 @@ struct SeasonRun: Sendable {
         var now = Date()
         var cursor: String?
         repeat {
-            let list = GrandstandClient.Call.listEvents(season: request.season.rawValue)
+            let list = GrandstandClient.Call.listEvents(season: request.season)
             let answer = try await server.answer(to: list.page(limit: 200, after: cursor))
             let page = try ServerAccess.json(of: answer)
             for item in page?["items"]?.elements ?? [] {

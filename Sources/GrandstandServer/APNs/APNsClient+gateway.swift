@@ -25,8 +25,8 @@ package protocol APNsGateway: Sendable {
     /// `unanswered`, never a shorter list.
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
-    /// Whether the key file can be used, and whether APNs refused the key for this process.
-    func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?)
+    /// Whether the key file can be used.
+    func keyFile(of credentials: Credentials) -> Contract.CredentialState
 }
 
 /// The interface to APNs for pushes to single devices and activities. Every call ends within the configured request
@@ -76,10 +76,8 @@ extension APNsClient: APNsGateway {
             or: "APNs' list of channels cannot be read completely", Self.channels)
     }
 
-    package func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?) {
-        let file = keys.state(of: use.credentials.keyID)
-        guard file == .ok, let refusal = tokens.own()[use] else { return (file, nil) }
-        return (.refused, refusal)
+    package func keyFile(of credentials: Credentials) -> Contract.CredentialState {
+        keys.state(of: credentials.keyID)
     }
 
     private func manage(
@@ -265,8 +263,7 @@ extension ServerMetrics {
             case .unsent: (0, "unsent")
             case .withheld: (0, "withheld")
             }
-        let labels = [("call", call), ("status", "\(code)"), ("reason", reason)]
-        series("grandstand_apns_answers_total", labels, .counter).increment(by: 1)
+        series("grandstand_apns_answers_total", [call, "\(code)", reason]).increment(by: 1)
     }
 
     /// Counts APNs' answers about device tokens, by app. The alert on refused tokens uses the share of refusals.
@@ -278,15 +275,12 @@ extension ServerMetrics {
         case .refused(let refusal) where Self.tokenReasons.contains(refusal.reason): result = refusal.reason.rawValue
         case .refused, .unanswered, .unsent, .withheld: return
         }
-        let labels = [
-            ("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue), ("result", result),
-        ]
-        series("grandstand_token_answers_total", labels, .counter).increment(by: 1)
+        series("grandstand_token_answers_total", app.labels + [result]).increment(by: 1)
     }
 
     /// Counts requests that APNs never processed and that are repeated.
-    var replays: Series { series("grandstand_apns_replays_total", [], .counter) }
+    var replays: Series { series("grandstand_apns_replays_total") }
 
     /// Counts new provider tokens.
-    var renewals: Series { series("grandstand_apns_token_renewals_total", [], .counter) }
+    var renewals: Series { series("grandstand_apns_token_renewals_total") }
 }

@@ -75,11 +75,6 @@ package final class APNsClient: Sendable {
         tokens.recordGauges()
     }
 
-    /// The existing pools of some endpoints, for all credentials.
-    func pools(of endpoints: [Endpoint]) -> [ConnectionPool] {
-        pools.withLock { pools in (pools ?? [:]).filter { endpoints.contains($0.key.endpoint) }.map(\.value) }
-    }
-
     /// - Parameter traffic: `channels` or `devices`.
     func pool(
         _ endpoint: Endpoint, _ credentials: Credentials, for traffic: String
@@ -117,7 +112,7 @@ package final class APNsClient: Sendable {
         }
         return ConnectionPool(
             configuration, PoolPlan(target: settings.connections, bound: settings.maximumConnections), settings.metrics,
-            labels, logger: logger)
+            labels.map(\.1), logger: logger)
     }
 }
 
@@ -130,7 +125,9 @@ extension APNsClient {
     func reachability(of environment: APNsEnvironment) -> Contract.APNsState {
         let endpoints = [settings.endpoints.send[environment], settings.endpoints.manage[environment]].compactMap(
             \.self)
-        let states = pools(of: endpoints).map(\.reachability)
+        let states = pools.withLock { pools in
+            (pools ?? [:]).filter { endpoints.contains($0.key.endpoint) }.map(\.value.reachability)
+        }
         if let unreachable = states.first(where: { $0.state == .unreachable }) { return unreachable }
         let refused = tokens.own(usedWithin: 3_600).filter { $0.key.environment == environment }
         if let first = refused.min(by: { $0.value.since < $1.value.since }) {
@@ -193,7 +190,6 @@ extension APNsClient {
     private func attempt(
         _ request: HTTP2Request, _ traffic: String, at endpoint: Endpoint, as use: KeyUse
     ) async -> APNsAnswer<HTTP2Response> {
-        let credentials = use.credentials
         let clock = ContinuousClock()
         let deadline = clock.now + settings.requestTimeout
         var why = "no connection to \(endpoint.authority) in time"
@@ -204,15 +200,15 @@ extension APNsClient {
             let remaining = clock.now.duration(to: deadline)
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
             do {
-                let token = try tokens.token(for: credentials)
+                let token = try tokens.token(for: use)
                 if !isProbe {
-                    switch tokens.turn(of: use, with: token) {
+                    switch tokens.turn(of: use) {
                     case .send: break
                     case .probe: isProbe = true
                     case .wait(let refusal, let seconds): return .refused(.heldBack(by: refusal, seconds: seconds))
                     }
                 }
-                let pool = try pool(endpoint, credentials, for: traffic)
+                let pool = try pool(endpoint, use.credentials, for: traffic)
                 guard let connection = pool.ready(avoiding: lastUsed) else {
                     try await pool.wait(until: deadline)
                     continue

@@ -22,21 +22,18 @@ final class ConnectionPool: Sendable {
 
     private struct State {
         var members: [HTTP2ClientConnection] = []
-        /// The number of attempts to connect that are under way.
-        var opening = 0
-        /// The requests that wait for a connection.
-        var waiters = 0
+        /// Whether an attempt to connect is under way.
+        var isOpening = false
         /// The number of the last request. It decides which of several connections with equal load is used.
         var turn = 0
         /// Failures in a row.
         var failures = 0
         /// The pool does not try to connect before this time.
         var pause = ContinuousClock.now
-        /// Why the last attempt failed; `nil` after a success.
-        var fault: HTTP2ConnectError?
-        /// Set when a connection was closed because APNs was silent: the reason, and when any connection last received
-        /// data.
-        var silence: (reason: String, lastRead: UInt64)?
+        /// Why the last attempt failed, or why a connection was closed because APNs was silent, and when any connection
+        /// had last received data then; `nil` after a success. A fault that is `lasting` is not cured by waiting: TLS
+        /// failed (also because of a wrong host name or port), or the server does not speak HTTP/2.
+        var trouble: (reason: String, lastRead: UInt64, isLasting: Bool)?
         var isClosed = false
 
         /// Removes connections that accept no more requests; they drain by themselves. Returns the states of the
@@ -57,14 +54,14 @@ final class ConnectionPool: Sendable {
     private let configuration: HTTP2ClientConfiguration
     private let plan: PoolPlan
     private let metrics: ServerMetrics
-    private let labels: [(String, String)]
+    private let labels: [String]
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter labels: the labels of its metrics. Each has few values.
+    /// - Parameter labels: the values of the labels of its metrics. Each has few values.
     init(
         _ configuration: HTTP2ClientConfiguration, _ plan: PoolPlan, _ metrics: ServerMetrics,
-        _ labels: [(String, String)], logger: Logger
+        _ labels: [String], logger: Logger
     ) {
         (self.configuration, self.plan, self.metrics, self.labels) = (configuration, plan, metrics, labels)
         var logger = logger
@@ -72,11 +69,11 @@ final class ConnectionPool: Sendable {
         logger[metadataKey: "port"] = "\(configuration.port)"
         self.logger = logger
         // A series that begins with 1 shows no increase.
-        count("grandstand_apns_connects_total", ("result", "ok"), 0)
+        count("grandstand_apns_connects_total", "ok", 0)
     }
 
-    private func count(_ name: String, _ label: (String, String), _ number: Int64 = 1) {
-        metrics.series(name, labels + [label], .counter).increment(by: number)
+    private func count(_ name: String, _ label: String, _ number: Int64 = 1) {
+        metrics.series(name, labels + [label]).increment(by: number)
     }
 
     /// The best connection now; `nil`: there is none. Opens more connections if the load requires it.
@@ -97,8 +94,6 @@ final class ConnectionPool: Sendable {
     /// - Throws: `Unavailable` after `deadline`, or at once after a failure that waiting does not cure (TLS or
     ///   ALPN), or if the pool is closed; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
-        state.withLock { $0.waiters += 1 }
-        defer { state.withLock { $0.waiters -= 1 } }
         while try state.withLock({ try lacks(&$0, until: deadline) }) { try await Task.sleep(for: .milliseconds(25)) }
     }
 
@@ -127,26 +122,19 @@ final class ConnectionPool: Sendable {
     var reachability: Contract.APNsState {
         state.withLock { state in
             let loads = state.usable()
-            if let silence = state.silence {
-                // APNs has sent something since.
-                if loads.contains(where: { $0.lastRead > silence.lastRead }) {
-                    state.silence = nil
-                } else {
-                    return .init(state: .unreachable, reason: silence.reason)
-                }
+            // Whether APNs has sent something since.
+            if let trouble = state.trouble, !loads.contains(where: { $0.lastRead > trouble.lastRead }) {
+                return .init(state: .unreachable, reason: trouble.reason)
             }
-            if !loads.isEmpty { return .init(state: .reachable) }
-            return state.fault.map { .init(state: .unreachable, reason: $0.message) } ?? .init(state: .notKnown)
+            return .init(state: loads.isEmpty ? .notKnown : .reachable)
         }
     }
 
     // MARK: Under the lock
 
     private func openMore(_ state: inout State, _ loads: [HTTP2ConnectionState]) {
-        guard !state.isClosed, state.pause <= .now,
-            plan.wantsOneMore(loads, opening: state.opening, waiters: state.waiters)
-        else { return }
-        state.opening += 1
+        guard !state.isClosed, !state.isOpening, state.pause <= .now, plan.wantsOneMore(loads) else { return }
+        state.isOpening = true
         Task { await open() }
     }
 
@@ -155,12 +143,9 @@ final class ConnectionPool: Sendable {
         if state.isClosed { throw .closed }
         let loads = state.usable()
         if !loads.isEmpty { return false }
-        // Waiting does not help if TLS failed (also because of a wrong host name or port), or if the server does not
-        // speak HTTP/2.
-        let isLasting = state.fault.map { [.tls, .alpn].contains($0.kind) } ?? false
-        if isLasting && state.pause > .now || deadline <= .now {
+        if (state.trouble?.isLasting ?? false) && state.pause > .now || deadline <= .now {
             let late = "no connection to \(configuration.host):\(configuration.port) in time"
-            throw Unavailable(description: state.fault?.message ?? late)
+            throw Unavailable(description: state.trouble?.reason ?? late)
         }
         openMore(&state, loads)
         return true
@@ -175,10 +160,10 @@ final class ConnectionPool: Sendable {
         } catch {
             return failed(error)
         }
-        count("grandstand_apns_connects_total", ("result", "ok"))
+        count("grandstand_apns_connects_total", "ok")
         let isClosed = state.withLock { state in
-            state.opening -= 1
-            state.fault = nil
+            state.isOpening = false
+            state.trouble = nil
             if !state.isClosed { state.members.append(connection) }
             return state.isClosed
         }
@@ -186,10 +171,10 @@ final class ConnectionPool: Sendable {
     }
 
     private func failed(_ error: HTTP2ConnectError) {
-        count("grandstand_apns_connects_total", ("result", error.kind.rawValue))
+        count("grandstand_apns_connects_total", error.kind.rawValue)
         let (failures, isClosed) = state.withLock { state in
-            state.opening -= 1
-            state.fault = error
+            state.isOpening = false
+            state.trouble = (error.message, state.trouble?.lastRead ?? 0, [.tls, .alpn].contains(error.kind))
             state.startPause()
             return (state.failures, state.isClosed)
         }
@@ -204,10 +189,10 @@ final class ConnectionPool: Sendable {
         let reason = await connection.closed()
         let last = connection.state
         let goAway = last.goAway.map { GoAwayReason(debugData: $0.debugData) }
-        if let goAway { count("grandstand_apns_goaways_total", ("reason", goAway.label)) }
+        if let goAway { count("grandstand_apns_goaways_total", goAway.label) }
         state.withLock { state in
             if last.fellSilent {
-                state.silence = (reason, (state.members.map(\.state) + [last]).map(\.lastRead).max() ?? 0)
+                state.trouble = (reason, (state.members.map(\.state) + [last]).map(\.lastRead).max() ?? 0, false)
             }
             state.members.removeAll { $0 === connection }
             // No pause is needed if APNs accepted a token on the connection and the connection ended without a GOAWAY
@@ -230,8 +215,8 @@ final class ConnectionPool: Sendable {
 /// Decides the next steps of a pool from the states of its usable connections. It is a pure value without sockets and
 /// clocks.
 struct PoolPlan {
-    /// The normal number of connections. Up to this number, the pool opens another connection if requests wait for one,
-    /// or if every connection has a request, even if none is full.
+    /// The normal number of connections. Up to this number, the pool opens another connection if every connection has a
+    /// request, even if none is full.
     let target: Int
     /// The most connections under load.
     let bound: Int
@@ -261,21 +246,13 @@ struct PoolPlan {
         return members.indices.map { ($0 + turn) % members.count }.min { rank($0) < rank($1) }
     }
 
-    /// Whether one more connection should be opened now.
-    ///
-    /// - Parameters:
-    ///   - opening: the connections that are being opened.
-    ///   - waiters: the requests without a connection.
-    func wantsOneMore(_ members: [HTTP2ConnectionState], opening: Int, waiters: Int) -> Bool {
-        let count = members.count + opening
-        if count == 0 { return true }
-        if count < target {
-            return waiters > opening || opening == 0 && members.allSatisfy { $0.requests > 0 }
-        }
-        // Above the normal number, connections are opened one at a time, and only when APNs has accepted a token on
-        // every existing connection and all of them are full. Before APNs accepts a token, a connection has only one
-        // stream, so its load says nothing about its capacity.
-        return count < bound && opening == 0
+    /// Whether one more connection should be opened now. Connections are opened one at a time.
+    func wantsOneMore(_ members: [HTTP2ConnectionState]) -> Bool {
+        if members.count < target { return members.allSatisfy { $0.requests > 0 } }
+        // Above the normal number, a connection is opened only when APNs has accepted a token on every existing
+        // connection and all of them are full. Before APNs accepts a token, a connection has only one stream, so its
+        // load says nothing about its capacity.
+        return members.count < bound
             && members.allSatisfy { $0.isProven && ($0.requests >= Self.full || $0.free <= 0) }
     }
 }

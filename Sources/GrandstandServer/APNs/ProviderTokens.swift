@@ -12,10 +12,10 @@ final class ProviderTokens: Sendable {
     private let now: @Sendable () -> Date
     private let metrics: ServerMetrics
     private let logger: Logger
-    private let tokens = Mutex<[Credentials: ProviderToken]>([:])
     private let state = Mutex([KeyUse: Entry]())
 
     private struct Entry {
+        var token: ProviderToken?
         var standing = TokenStanding()
         /// When a request last used the key.
         var usedAt = Date.distantPast
@@ -33,15 +33,16 @@ final class ProviderTokens: Sendable {
     /// The token for the next request. Each call costs one `stat` of the key file.
     ///
     /// - Throws: `SigningKey.Fault` if the key file is missing or cannot be used.
-    func token(for credentials: Credentials) throws -> ProviderToken {
-        let issuedAt = Self.timeOfIssue(seconds)
-        return try tokens.withLock { tokens in
-            let key = try keys.key(credentials.keyID).get()
-            if let present = tokens[credentials], present.issuedAt == issuedAt, present.fingerprint == key.fingerprint {
+    func token(for use: KeyUse) throws -> ProviderToken {
+        let (issuedAt, credentials) = (Self.timeOfIssue(seconds), use.credentials)
+        let key = try keys.key(credentials.keyID).get()
+        noteKey(key.fingerprint, of: use)
+        return try change(use) { entry in
+            if let present = entry.token, present.issuedAt == issuedAt, present.fingerprint == key.fingerprint {
                 return present
             }
             let token = try ProviderToken(credentials: credentials, key: key, issuedAt: issuedAt)
-            tokens[credentials] = token
+            entry.token = token
             metrics.renewals.increment(by: 1)
             logger.debug(
                 "provider token renewed",
@@ -53,9 +54,10 @@ final class ProviderTokens: Sendable {
     /// Updates the gauges of the ages of tokens in use.
     func recordGauges() {
         let time = seconds
-        for (credentials, token) in tokens.withLock({ $0 }) {
-            let labels = [("team", credentials.teamID), ("key", credentials.keyID)]
-            metrics.series("grandstand_apns_token_age_seconds", labels).record(Double(time - token.issuedAt))
+        for (use, entry) in state.withLock(\.self) {
+            guard let token = entry.token else { continue }
+            metrics.series("grandstand_apns_token_age_seconds", [use.credentials.teamID, use.credentials.keyID])
+                .record(Double(time - token.issuedAt))
         }
     }
 
@@ -73,10 +75,9 @@ final class ProviderTokens: Sendable {
 
     // MARK: Refused keys
 
-    /// Decides whether a request with `token` may be sent now.
-    func turn(of use: KeyUse, with token: ProviderToken) -> TokenStanding.Turn {
+    /// Decides whether a request with the token may be sent now.
+    func turn(of use: KeyUse) -> TokenStanding.Turn {
         let now = now()
-        noteKey(token.fingerprint, of: use)
         return change(use) { entry in
             entry.usedAt = now
             return entry.standing.turn(now: now)
@@ -127,7 +128,7 @@ final class ProviderTokens: Sendable {
     ///
     /// - Parameter limit: leaves out the keys that no request has used for this many seconds, such as those that no app
     ///   uses now.
-    func own(usedWithin limit: TimeInterval = .infinity) -> [KeyUse: KeyRefusal] {
+    func own(usedWithin limit: TimeInterval) -> [KeyUse: KeyRefusal] {
         checkKeys()
         let now = now()
         return state.withLock { state in
@@ -159,8 +160,10 @@ final class ProviderTokens: Sendable {
             use)
     }
 
-    private func change<Result: Sendable>(_ use: KeyUse, _ body: (inout Entry) -> Result) -> Result {
-        state.withLock { body(&$0[use, default: Entry()]) }
+    private func change<Result: Sendable, Failure>(
+        _ use: KeyUse, _ body: (inout Entry) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try state.withLock { entries throws(Failure) in try body(&entries[use, default: Entry()]) }
     }
 
     private func log(_ level: Logger.Level, _ text: Logger.Message, _ use: KeyUse, _ reason: APNsReason? = nil) {

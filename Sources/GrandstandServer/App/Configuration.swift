@@ -198,6 +198,12 @@ extension Configuration {
         self.certificatePath.flatMap { path in self.keyPath.map { TLS(certificatePath: path, keyPath: $0) } }
     }
 
+    /// The ports to listen on, with the names of their settings.
+    var ports: [(port: Int, variable: String, isTLS: Bool)] {
+        (self.roles.contains(.api) ? [(self.port, "GRANDSTAND_PORT", tls != nil)] : [])
+            + (self.operationsPort.map { [($0, "GRANDSTAND_OPERATIONS_PORT", false)] } ?? [])
+    }
+
     var trustedProxies: TrustedProxies { TrustedProxies(self.proxyNetworks) }
 
     var tenure: ChannelTenure { ChannelTenure(retireAfter: self.retireAfter, quietAfter: self.quietAfter) }

@@ -11,20 +11,18 @@ extension Server {
     ///
     /// Only the loops of the configured roles run.
     ///
-    /// - Parameters:
-    ///   - onListening: called with the port as soon as requests are accepted; never without the role `api`.
-    ///   - onStop: called when a stop begins.
+    /// - Parameter onStop: called when a stop begins.
     package func run(
-        stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-        onStop: @escaping @Sendable () -> Void = {}
+        stoppingOn stopSignals: [UnixSignal] = [], onStop: @escaping @Sendable () -> Void = {}
     ) async throws {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
-        var members = members + listeners(onListening)
+        defer { listening.finish() }
+        var members = members
         let closing = Mutex<Task<Void, any Error>?>(nil)
         // The service that a stop reaches first.
         members.append(
-            .init(nil, "stop") { [drain, database] in
+            Member(role: nil, name: "stop") { [drain, database] in
                 // `gracefulShutdown()` throws if this task is cancelled. The group cancels it if another service fails,
                 // and no stop was requested in that case.
                 guard (try? await gracefulShutdown()) != nil else { return }
@@ -50,6 +48,8 @@ extension Server {
         } onCancel: {
             Task { await group.triggerGracefulShutdown() }
         }
+        // In a separate task, because the present task may be cancelled.
+        await Task { try? await keys.writeUses() }.value
         closing.withLock { $0 }?.cancel()
         await close()
         do {

@@ -18,10 +18,11 @@ package struct Server: Sendable {
     let gateway: APNsClient
     /// The key ledger, for commands and tests that create the first key.
     package let keys: KeyStore
-    /// Every part that runs, but the listeners, in the order of their start. They stop in reverse order.
+    /// Every part that runs, in the order of their start. They stop in reverse order.
     let members: [Member]
-    /// Makes the listeners. They start last and stop first.
-    let listeners: @Sendable (_ onListening: @escaping @Sendable (Int) async -> Void) -> [Member]
+    /// The API's port, as soon as requests are accepted. It ends when the server has stopped.
+    package let ports: AsyncStream<Int>
+    let listening: AsyncStream<Int>.Continuation
 
     /// Seconds until the work of a dead replica is taken over. It is short, because the work has to continue within 10
     /// seconds. Whoever still works extends the lease.
@@ -38,7 +39,7 @@ package struct Server: Sendable {
     ) async throws -> Server {
         // Files and addresses, which fail before anything is opened.
         let keyRing = KeyRing(directory: configuration.keyDirectory)
-        let templates = try ConsoleTemplates()
+        let console = try Console()
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
         try naming("GRANDSTAND_APNS_CA_FILE") { try configuration.trustRoots.check() }
         let webhookClient = try naming("GRANDSTAND_WEBHOOK_CA_FILE") {
@@ -48,20 +49,16 @@ package struct Server: Sendable {
                     trustedFile: configuration.webhookTrustedFile),
                 now: wallClock)
         }
-        if configuration.roles.contains(.api) {
-            try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
-        }
-        if let port = configuration.operationsPort {
-            try await ListeningAddress.probe(configuration.host, port, variable: "GRANDSTAND_OPERATIONS_PORT")
-        }
+        for (port, variable, _) in configuration.ports { try await probe(configuration.host, port, variable) }
 
         // The database and its clock.
         let metrics = ServerMetrics()
         let watch = DatabaseWatch(logger: logger)
-        let database = try await DatabaseSession.open(
+        let database = try await DatabaseSession.connect(
             configuration.database, sizes: PoolSizes(total: configuration.databaseConnections),
-            onWait: { metrics.series("grandstand_database_wait_seconds", [("pool", $0)]).record($1.seconds) },
-            onFailure: { watch.saw($0) }, logger: logger)
+            onWait: { metrics.series("grandstand_database_wait_seconds", [$0]).record($1.seconds) },
+            onFailure: { watch.saw($0) }, logger: logger
+        ).ready()
         let clock: DatabaseClock
         do {
             let offset = metrics.series("grandstand_clock_offset_seconds")
@@ -87,7 +84,10 @@ package struct Server: Sendable {
         let lookups = LookupReplica(
             store: stores.replicaLookups, keys: keys,
             settings: .init(staleLimit: configuration.lookupStaleness), now: now)
-        database.changes.follow { lookups.changed($0) }
+        database.changes.follow {
+            lookups.changed($0)
+            signals.wake([.lookups])
+        }
 
         // APNs: the client, and the calls that manage channels.
         let apps = stores.apps
@@ -99,117 +99,83 @@ package struct Server: Sendable {
         }
         client.metrics = metrics
         let gateway = APNsClient(settings: client, keys: keyRing, now: wallClock, logger: logger)
-        let calls = ChannelCalls(
-            gateway: gateway, channels: stores.channels, lease: lease, now: now, logger: logger, counting: counting)
+        // Work may not be claimed if this machine's clock is so wrong that Apple would refuse provider tokens.
+        let worker = Worker(
+            lease: lease, drain: drain, signals: signals, now: now, mayClaim: { clock.mayClaim }, counting: counting,
+            logger: logger)
+        let calls = ChannelCalls(gateway: gateway, channels: stores.channels, worker: worker)
 
         // The API and the console.
-        let gauges = GaugeWatch(stores.main, channels: stores.channels, tenure: configuration.tenure, now: now)
+        let gauges = GaugeWatch(stores.channels, tenure: configuration.tenure, now: now)
         let shares = ConnectionShares(maximum: configuration.maximumConnections)
         let readiness: @Sendable () -> Contract.Readiness = { .init(watch.standing, clock, gateway) }
-        // What this process learns of APNs in each environment. Broadcasts and pushes to devices may fail for different
-        // reasons, so each has its own rates and its own lines in the log.
-        let sending = APNsEnvironment.allCases.map { environment in
-            func rates(_ api: Contract.APNsAPI) -> SendRates {
-                SendRates(environment: environment, api: api, counting: counting, logger: logger)
-            }
-            return (
-                environment: environment, broadcasts: rates(.broadcast), devices: rates(.device),
-                accounts: [SendAccounts(environment: environment), SendAccounts(environment: environment)]
-            )
-        }
-        let rates = sending.flatMap { [$0.broadcasts, $0.devices] }
-        let accounts = sending.flatMap(\.accounts)
-        metrics.tell {
-            gauges.current + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
-                + [GaugeSample("grandstand_ready", readiness().status == .ready ? 1 : 0)] + Gauges.of(lookups)
-                + rates.flatMap { Gauges.of($0) }
-        }
         let api = API(
             configuration: configuration, stores: stores, keys: keys,
             limits: RateLimits(
                 requests: configuration.rateLimit, failures: configuration.failureLimit,
                 installations: configuration.installationLimit),
             lookups: lookups, gateway: gateway, channelOperations: calls, readiness: readiness, metrics: metrics,
-            onTrust: { shares.know($0) }, now: now, logger: logger, console: Console(templates: templates))
+            onTrust: { shares.know($0) }, now: now, logger: logger, console: console)
 
-        // The loops. Work may not be claimed if this machine's clock is so wrong that Apple would refuse provider tokens.
-        let mayClaim: @Sendable () -> Bool = { clock.mayClaim }
+        // The loops.
         let tenure = configuration.tenure
         var members: [Member] = []
+        func add(_ role: Configuration.Role?, _ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+            members.append(Member(role: role, name: name, body: body))
+        }
         /// Adds a loop whose rounds do all the work. A round returns when the next one is due; `nil`: after the interval.
-        /// `atEnd` runs after the last round.
         func loop(
             _ role: Configuration.Role?, _ name: String, _ settings: WorkLoop<Never>.Settings, _ failure: String,
-            wakenBy wakes: AsyncStream<Void>? = nil, atEnd: @escaping @Sendable () async -> Void = {},
             _ round: @escaping @Sendable () async throws -> Date?
         ) {
-            let loop = WorkLoop<Never>(settings, failure: failure, logger: logger, now: now) { _, _ in
-                .idle(until: try await round())
-            }
-            members.append(
-                Member(role, name) {
-                    await loop.run(wakenBy: wakes)
-                    // In a separate task, because the present task may be cancelled.
-                    await Task { await atEnd() }.value
-                })
+            let loop = WorkLoop<Never>(settings, failure: failure, worker) { _, _ in .idle(until: try await round()) }
+            add(role, name, loop.run)
         }
-        loop(nil, "clock", .every(2), "the database's clock could not be read") {
-            try await clock.measure()
-            return nil
-        }
-        // `/readyz` answers with a check that is at most a second old.
-        loop(nil, "database watch", .every(0.9), "the database could not be checked") {
-            await watch.look(with: DatabaseProbe(database[.probe]))
-            return nil
-        }
-        members.append(Member(nil, "signals") { await cancelWhenGracefulShutdown { await signals.run() } })
-        loop(.api, "keys", .every(1), "the API keys could not be read", wakenBy: keys.changes) {
-            // A reading takes no longer than one of a request, because requests may wait for it.
-            try await PostgresTimeLimit.$current.withValue(.request()) { try await keys.reload() }
-            return nil
-        }
-        members.append(Member(.api, "announcements") { await cancelWhenGracefulShutdown { await lookups.listen() } })
-        loop(
-            .api, "lookups", .every(0.5), "lookups could not be confirmed; they are answered from memory",
-            wakenBy: lookups.wakes
+        /// Adds a loop that does its work in each interval of so many seconds.
+        func every(
+            _ seconds: TimeInterval, _ role: Configuration.Role?, _ name: String, _ failure: String,
+            topic: WakeTopic? = nil, _ work: @escaping @Sendable () async throws -> Void
         ) {
-            try await lookups.refresh()
-            return nil
-        }
-        if let certificates {
-            loop(.api, "TLS files", .every(1), "the TLS files could not be read") {
-                certificates.reloadIfChanged()
+            loop(role, name, .every(seconds, topic), failure) {
+                try await work()
                 return nil
             }
         }
+        every(2, nil, "clock", "the database's clock could not be read") { try await clock.measure() }
+        // `/readyz` answers with a check that is at most a second old.
+        every(0.9, nil, "database watch", "the database could not be checked") {
+            await watch.look(at: database)
+        }
+        add(nil, "signals") {
+            await cancelWhenGracefulShutdown { await signals.run(onReconnect: lookups.distrust) }
+        }
+        every(1, .api, "keys", "the API keys could not be read") { try await keys.reload() }
+        every(
+            0.5, .api, "lookups", "lookups could not be confirmed; they are answered from memory",
+            topic: .lookups
+        ) { try await lookups.refresh() }
         let runs = calls.reconciling(
-            every: configuration.reconcileInterval,
-            ReconciliationOptions(
-                apply: true, grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
-            mayClaim: mayClaim)
-        members.append(Member(.reconcile, "reconciler") { await runs.run(wakenBy: signals.wakes(.channels)) })
-        members.append(
-            Member(nil, "key files") {
-                await cancelWhenGracefulShutdown {
-                    for await _ in await UnixSignalsSequence(trapping: .sighup) {
-                        keyRing.forget()
-                        logger.notice("key files will be read again")
-                    }
+            every: configuration.reconcileInterval, configuration.reconciliation(.init(apply: true)))
+        add(.reconcile, "reconciler", runs.run)
+        add(nil, "key files") {
+            await cancelWhenGracefulShutdown {
+                for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                    keyRing.forget()
+                    logger.notice("key files will be read again")
                 }
-            })
-        loop(nil, "gateway gauges", .every(2), "whether APNs accepts a key could not be stored") {
+            }
+        }
+        every(2, nil, "gateway gauges", "whether APNs accepts a key could not be stored") {
             gateway.recordGauges()
             for (use, refusal) in gateway.tokens.news() { try await apps.note(refusal, of: use) }
-            return nil
         }
-        let calling = calls.calling(mayClaim: mayClaim)
-        let aligning = calls.aligning(tenure, waking: calling)
-        members.append(Member(.reconcile, "channel calls") { await calling.run() })
-        members.append(Member(.reconcile, "provisioner") { await aligning.run(wakenBy: signals.wakes(.channels)) })
+        let calling = calls.calling()
+        add(.reconcile, "channel calls", calling.run)
+        add(.reconcile, "provisioner", calls.aligning(tenure, waking: calling).run)
         let janitor = Janitor(
-            rules: PostgresHistory(stores.main).rules(
+            rules: PostgresHistory.rules(
                 history: configuration.history, audit: configuration.audit, installations: configuration.installations),
-            now: now, logger: logger)
+            prune: stores.main.prune, now: now, logger: logger)
         loop(.dispatch, "janitor", .every(600), "history could not be deleted") {
             await janitor.round() ? nil : now() + 5
         }
@@ -218,101 +184,81 @@ package struct Server: Sendable {
             .dispatch, "app remover", .init(restPerRound: 1, pollInterval: .seconds(5), retry: .seconds(5)),
             "the remaining rows of deleted apps could not be removed"
         ) { try await apps.removeDeleted() ? now() : nil }
-        loop(
-            .api, "key uses", .every(5), "the last uses of keys could not be written",
-            atEnd: { try? await keys.writeUses() }
-        ) {
-            try await keys.writeUses()
-            return nil
-        }
-        loop(.reconcile, "gauges", .every(5), "quotas and the values for the database's metrics could not be read") {
+        every(5, .api, "key uses", "the last uses of keys could not be written") { try await keys.writeUses() }
+        every(5, .reconcile, "gauges", "quotas and the values for the database's metrics could not be read") {
             try await gauges.look()
-            return nil
         }
-        let posts = WebhookPosts(
-            webhooks: api.webhooks, gateway: webhookClient, signals: signals, lease: lease,
-            drain: drain, now: now, mayClaim: mayClaim, counting: counting, logger: logger)
-        members.append(Member(.dispatch, "webhook dispatcher", posts.run))
+        let posts = WebhookPosts(webhooks: api.webhooks, gateway: webhookClient, worker: worker)
+        add(.dispatch, "webhook dispatcher", posts.run)
         loop(
-            .dispatch, "scheduler", .every(1), "scheduled broadcasts could not be sent to their lanes",
-            wakenBy: signals.wakes(.schedule)
+            .dispatch, "scheduler", .every(1, .schedule), "scheduled broadcasts could not be sent to their lanes"
         ) {
             while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
             return try await stores.outbox.nextScheduled()
         }
         let keyWatch = KeyWatch(fault: { keyRing.fault(of: $0) }, logger: logger)
-        let throttles = PostgresThrottles(stores.main)
-        loop(
-            .dispatch, "send reports", .every(KeyWatch.interval), "what APNs accepts of each app could not be stored"
-        ) {
-            try await throttles.report(rates.flatMap { $0.throttles(at: now()) }, now: now())
-            let lacking = keyWatch.look(try await apps.signers(), at: now())
-            try await apps.note(accounts.flatMap { $0.reports() }, lacking: lacking, now: now())
-            return nil
-        }
-        for sending in sending {
-            let dispatcher = Dispatcher(
-                environment: sending.environment, outbox: stores.outbox, gateway: gateway,
-                rates: sending.broadcasts, accounts: sending.accounts[0], keys: keyWatch, signals: signals,
-                settings: .init(
-                    concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
-                    lease: lease, drain: drain),
-                now: now, mayClaim: mayClaim, counting: counting, logger: logger)
-            members.append(Member(.dispatch, "dispatcher", dispatcher.run))
-        }
         // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
         // sent. Both loops of an environment share its limit of simultaneous pushes.
         let crowds = CrowdStore(
-            database: stores.work, laneInterval: configuration.laneInterval,
-            rest: configuration.infrequentInterval)
-        for sending in sending {
+            database: stores.work, laneInterval: configuration.laneInterval, rest: configuration.infrequentInterval)
+        var sending: [SendRates] = []
+        for environment in APNsEnvironment.allCases {
+            // Broadcasts and pushes to devices may fail for different reasons, so each has its own rates and its own lines
+            // in the log.
+            let rates = [Contract.APNsAPI.broadcast, .device].map {
+                SendRates(environment: environment, api: $0, keys: keyWatch, counting: counting, logger: logger)
+            }
+            sending += rates
+            var worker = worker
+            worker.logger[metadataKey: "environment"] = "\(environment.rawValue)"
+            let dispatcher = Dispatcher(
+                outbox: stores.outbox, gateway: gateway, rates: rates[0],
+                concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
+                worker: worker)
             let pushes = DevicePushes(
                 gateway: gateway, places: Semaphore(permits: configuration.devicePushesUnderWay),
-                rates: sending.devices, accounts: sending.accounts[1], keys: keyWatch, now: now)
-            let starts = ShardDispatcher(
-                environment: sending.environment, store: stores.starts, pushes: pushes, signals: signals,
-                topic: .starts, lease: lease, drain: drain, now: now, mayClaim: mayClaim,
-                onSettled: { verdicts in
-                    for verdict in verdicts {
-                        if let state = StartState(verdict) { counting(.started(state, reason: verdict.reason)) }
-                    }
-                }, logger: logger)
-            let updates = ShardDispatcher(
-                environment: sending.environment, store: crowds, pushes: pushes, signals: signals,
-                topic: .crowds(sending.environment), lease: lease, drain: drain, now: now, mayClaim: mayClaim,
-                logger: logger)
-            members += [Member(.dispatch, "starts", starts.run), Member(.dispatch, "crowds", updates.run)]
+                rates: rates[1], worker: worker)
+            let starts = ShardDispatcher(store: stores.starts, pushes: pushes, topic: .starts)
+            let updates = ShardDispatcher(store: crowds, pushes: pushes, topic: .crowds(environment))
+            add(.dispatch, "dispatcher", dispatcher.run)
+            add(.dispatch, "starts", starts.run)
+            add(.dispatch, "crowds", updates.run)
         }
 
-        // The listeners. Requests in flight may finish within the drain.
-        let listeners: @Sendable (@escaping @Sendable (Int) async -> Void) -> [Member] = { onListening in
-            let http = Member(.api, "http") {
-                do {
-                    try await drain.run {
-                        try await listen(
-                            configuration, port: configuration.port, api.responder(), lookups: api.lookupResponder(),
-                            shares: shares, certificates: certificates, logger: logger
-                        ) { port in
-                            let scheme = configuration.tls == nil ? "http" : "https"
-                            logger.info("listening", metadata: ["url": "\(scheme)://\(configuration.host):\(port)"])
-                            await onListening(port)
-                        }
-                    }.get()
-                } catch  where drain.isOver() {
-                    // This is not an error of the listener. It was cancelled because the drain is over.
-                }
+        every(
+            KeyWatch.interval, .dispatch, "send reports", "what APNs accepts of each app could not be stored"
+        ) { [sending] in
+            try await Throttle.report(sending.flatMap { $0.throttles(at: now()) }, to: stores.main, now: now())
+            let lacking = keyWatch.look(try await apps.signers(), at: now())
+            try await apps.note(sending.flatMap { $0.reports() }, lacking: lacking, now: now())
+        }
+        metrics.tell { [sending] in
+            gauges.current + database.gauges + watch.gauges(isClockWrong: clock.standing == .unusable)
+                + [("grandstand_ready", [], readiness().status == .ready ? 1 : 0)]
+                + (lookups.staleness.map { [("grandstand_lookup_staleness_seconds", [], $0)] } ?? [])
+                + sending.flatMap(\.gauges)
+        }
+
+        // The listeners, which stop first. Requests in flight may finish within the drain.
+        let (ports, listening) = AsyncStream<Int>.makeStream()
+        add(.api, "http") {
+            let result = await drain.run {
+                try await listen(
+                    configuration, port: configuration.port, "listening", api.responder(),
+                    lookups: api.lookupResponder(), shares: shares, certificates: certificates, logger: logger
+                ) { listening.yield($0) }
             }
-            guard let port = configuration.operationsPort else { return [http] }
-            let operations = Member(nil, "operations") {
-                try await listen(configuration, port: port, api.operationsResponder(), logger: logger) { port in
-                    logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
-                }
+            // An error after the drain is not the listener's. It was cancelled because the drain is over.
+            if !drain.isOver() { try result.get() }
+        }
+        if let port = configuration.operationsPort {
+            add(nil, "operations") {
+                try await listen(configuration, port: port, "operations", api.operationsResponder(), logger: logger)
             }
-            return [http, operations]
         }
         return Server(
             configuration: configuration, logger: logger, database: database, drain: drain, gateway: gateway,
-            keys: keys, members: members, listeners: listeners)
+            keys: keys, members: members, ports: ports, listening: listening)
     }
 
     /// Names the setting to which the errors of `body` belong.
@@ -341,14 +287,8 @@ extension Server {
     struct Member: Service {
         let role: Configuration.Role?
         let name: String
-        private let body: @Sendable () async throws -> Void
-
-        /// - Parameter body: ends by itself at the graceful shutdown.
-        init(_ role: Configuration.Role?, _ name: String, _ body: @escaping @Sendable () async throws -> Void) {
-            self.role = role
-            self.name = name
-            self.body = body
-        }
+        /// Ends by itself at the graceful shutdown.
+        let body: @Sendable () async throws -> Void
 
         func run() async throws { try await body() }
     }
@@ -356,8 +296,8 @@ extension Server {
 
 extension WorkLoop<Never>.Settings {
     /// A round in each interval of so many seconds.
-    static func every(_ seconds: TimeInterval) -> Self {
-        .init(pollInterval: .seconds(seconds), retry: .seconds(min(seconds, 5)))
+    static func every(_ seconds: TimeInterval, _ topic: WakeTopic? = nil) -> Self {
+        .init(pollInterval: .seconds(seconds), retry: .seconds(min(seconds, 5)), topic: topic)
     }
 }
 

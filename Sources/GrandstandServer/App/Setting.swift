@@ -80,9 +80,7 @@ extension SettingKind<Int> {
 
     /// A port number; 0: the system picks a free port.
     static var port: SettingKind {
-        SettingKind({ "\($0) is not a port from 0 to 65535" }) {
-            Int($0).flatMap { (0...65_535).contains($0) ? $0 : nil }
-        }
+        SettingKind({ "\($0) is not a port from 0 to 65535" }) { UInt16($0).map { Int($0) } }
     }
 }
 
@@ -127,17 +125,11 @@ extension SettingKind<Endpoint> {
 extension SettingKind<[IPNetwork]> {
     /// Address ranges separated by commas.
     static var networks: SettingKind {
-        SettingKind({ text in
-            let wrong = words(text).first { IPNetwork($0) == nil } ?? ""
-            return "\(wrong) is not an address range such as 10.0.0.0/8 or fd00::/8"
-        }) { text in
-            let networks = words(text).compactMap { IPNetwork($0) }
-            return networks.count == words(text).count ? networks : nil
+        SettingKind({ "\($0) is not a list of address ranges such as 10.0.0.0/8,fd00::/8" }) { text in
+            let words = text.filter { $0 != " " }.split(separator: ",")
+            let networks = words.compactMap { IPNetwork(String($0)) }
+            return networks.count == words.count ? networks : nil
         }
-    }
-
-    private static func words(_ text: String) -> [String] {
-        text.split(separator: ",").map { String($0.filter { $0 != " " }) }
     }
 }
 
@@ -174,29 +166,14 @@ extension Configuration {
         let known = Settings.list.map(\.name).sorted()
         for variable in variables where variable.hasPrefix(prefix) && !known.contains(variable) {
             let name = variable.dropFirst(prefix.count)
-            let nearest = known.map { ($0, distance(variable, $0)) }.min { $0.1 < $1.1 }
             if known.contains(String(name)) {
                 throw ConfigurationError(variable, "is not a setting; \(name) is one")
             }
-            if let (setting, edits) = nearest, edits <= max(2, name.count / 4) {
+            // How many letters differ: a changed letter counts twice.
+            let nearest = known.map { ($0, $0.difference(from: variable).count) }.min { $0.1 < $1.1 }
+            if let (setting, edits) = nearest, edits <= max(3, name.count / 3) {
                 throw ConfigurationError(variable, "is not a setting; \(setting) is one")
             }
         }
-    }
-
-    /// The edit distance of two texts: the number of letters to insert, delete or change.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right.utf8)
-        var row = Array(0...right.count)
-        for (number, byte) in left.utf8.enumerated() {
-            var diagonal = row[0]
-            row[0] = number + 1
-            for place in right.indices {
-                let changed = diagonal + (byte == right[place] ? 0 : 1)
-                diagonal = row[place + 1]
-                row[place + 1] = min(changed, diagonal + 1, row[place] + 1)
-            }
-        }
-        return row[right.count]
     }
 }

@@ -29,21 +29,21 @@ extension AppStore {
                 """)
             guard let row = rows.first else { return }
             let subject = AuditSubject(bundleID: app.bundleID, environment: app.environment)
-            try await connection.query(
+            var statements = [
                 AuditRows(by: .server, at: quirk.learnedAt).insert(
-                    .quirkLearned, subject, reason: "\(name): \(value). \(quirk.evidence)"))
+                    .quirkLearned, subject, reason: "\(name): \(value). \(quirk.evidence)")
+            ]
             if quirk.quirk == .broadcastFeature, quirk.value == .off {
-                let registered: String = try row.decode("bundle_id")
                 let off = Contract.CapabilityOff(
-                    bundleId: registered, environment: quirk.environment, evidence: quirk.evidence)
-                try await connection.query(
-                    WebhookNews.message(.capabilityOff, about: registered, at: quirk.learnedAt, off))
+                    bundleId: try row.decode("bundle_id"), environment: quirk.environment, evidence: quirk.evidence)
+                statements.append(
+                    WebhookNews.message(.capabilityOff, about: off.bundleId, at: quirk.learnedAt, off))
             }
             if quirk.quirk == .broadcastFeature, quirk.value == .on {
-                try await connection.pipeline(
-                    ChannelStore.hasten(
-                        app, refusedWith: APNsReason.broadcastFeatureNotEnabled.rawValue, now: quirk.learnedAt))
+                statements += ChannelStore.hasten(
+                    app, refusedWith: APNsReason.broadcastFeatureNotEnabled.rawValue, now: quirk.learnedAt)
             }
+            try await connection.pipeline(statements)
         }
     }
 
@@ -83,14 +83,11 @@ extension AppStore {
     func signers() async throws -> [AppEnvironment: Credentials] {
         let rows = try await database.query(
             """
-            select ae.bundle_id, ae.environment, coalesce(ae.team_id, a.team_id) as team_id,
-                coalesce(ae.key_id, a.key_id) as key_id
+            select ae.bundle_id as "bundleID", ae.environment, coalesce(ae.team_id, a.team_id) as "teamID",
+                coalesce(ae.key_id, a.key_id) as "keyID"
             from app_environments ae join apps a using (bundle_id) where ae.deleting_since is null
             """)
-        return try rows.reduce(into: [:]) { signers, row in
-            let app = AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
-            signers[app] = Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id"))
-        }
+        return try rows.reduce(into: [:]) { signers, row in signers[try row.read()] = try row.read(Credentials.self) }
     }
 
     /// Seconds after which a broadcast that is due and not sent counts like one that failed.

@@ -6,89 +6,72 @@ internal import Postgres
 /// Deletes an app: one transaction closes the app, and later steps remove its rows. Each step finds the remaining rows
 /// by itself, so after a crash another process continues.
 extension AppStore {
-    /// The approximate maximum number of rows that one step removes. The number is limited, so that no other
-    /// transaction waits long for the step.
-    private static let step = 5_000
-
     /// Deletes the app. From now on nobody can use it. If it has little history, it is removed at once. Otherwise
     /// a loop removes the history bit by bit, and until then the app has `deletingSince`.
     ///
     /// - Throws: `app-not-found`; `app-in-use` while channels remain.
     package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
-        let registered = try await database.transaction { connection in
-            try await Self.close(bundleID, by: actor, now: now, on: connection)
+        let app = try await database.transaction { connection in
+            let rows = try await connection.query(
+                "select bundle_id from apps where topic = \(bundleID.topic) for update")
+            guard let app: BundleID = try rows.first?.word("bundle_id") else {
+                throw Problem(.appNotFound, "There is no app \(bundleID).")
+            }
+            // A transaction that reserves a channel also locks these rows. So no channel can appear between the count
+            // and the commit. Transactions that wait for these rows see after the commit that the app is closed.
+            let environments = try await connection.query(
+                "select deleting_since from app_environments where bundle_id = \(app.rawValue) order by environment for update"
+            )
+            if try environments.allSatisfy({ try $0.decode(Date?.self, "deleting_since") == nil }) {
+                try await Self.close(app, by: actor, now: now, on: connection)
+            }
+            return app.rawValue
         }
-        _ = try await removeDeleted(registered)
+        _ = try await removeDeleted(app)
     }
 
-    // MARK: Closing
-
-    /// - Returns: the bundle ID as it was registered.
     private static func close(
-        _ bundleID: BundleID, by actor: AuditActor, now: Date, on connection: PostgresConnection
-    ) async throws -> String {
-        let app = try await connection.query("select bundle_id from apps where topic = \(bundleID.topic) for update")
-        guard let registered: String = try app.first?.decode("bundle_id") else {
-            throw Problem(.appNotFound, "There is no app \(bundleID).")
-        }
-        // A transaction that reserves a channel also locks these rows. So no channel can appear between the count and
-        // the commit. Transactions that wait for these rows see after the commit that the app is closed.
-        let environments = try await connection.query(
-            "select deleting_since from app_environments where bundle_id = \(registered) order by environment for update"
-        )
-        if try environments.contains(where: { try $0.decode(Date?.self, "deleting_since") != nil }) {
-            return registered
-        }
-        let rows = try await connection.query(
+        _ app: BundleID, by actor: AuditActor, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let name = app.rawValue
+        let remaining: Int = try await connection.query(
             """
             select count(*) as n from channels
-            where bundle_id = \(registered) and state in \(Channel.State.sql(.isReconciled))
-            """)
-        let remaining: Int = try rows.first?.decode("n") ?? 0
+            where bundle_id = \(name) and state in \(Channel.State.sql(.isReconciled))
+            """)[0].decode("n")
         guard remaining == 0 else {
-            throw Problem(.appInUse, "\(remaining) channels of \(registered) remain. Delete them first.") {
+            throw Problem(.appInUse, "\(remaining) channels of \(app) remain. Delete them first.") {
                 $0.channels = remaining
             }
         }
-        // Keys and webhooks of only this app are deleted. Keys and webhooks of several apps stay for the other apps.
-        try await connection.pipeline([
-            "delete from api_keys where apps = array[\(registered)]",
-            "update api_keys set apps = array_remove(apps, \(registered)) where \(registered) = any(apps)",
-            "delete from webhooks where apps = array[\(registered)]",
-            """
-            update webhooks set apps = array_remove(apps, \(registered)), version = nextval('resource_versions')
-            where \(registered) = any(apps)
-            """,
-            "update app_environments set deleting_since = \(now), reconcile_at = null where bundle_id = \(registered)",
-            AuditRows(by: actor, at: now).insert(
-                .appDeleted, .init(bundleID: BundleID(rawValue: registered) ?? bundleID)),
-        ])
-        try await endOpenLanes(of: registered, now: now, on: connection)
-        return registered
-    }
-
-    /// Makes events that are not over send nothing more to the app, and not wait for the app's channels.
-    private static func endOpenLanes(of app: String, now: Date, on connection: PostgresConnection) async throws {
+        // Events that are not over send nothing more to the app, and do not wait for its channels.
         let lanes: [Int] = try await connection.query(
             """
             select lane from audiences where lane = any(array(
-                select u.lane from (select * from audiences where bundle_id = \(app) offset 0) u
+                select u.lane from (select * from audiences where bundle_id = \(name) offset 0) u
                 cross join lateral (select ended_at, cancelled_at from events where key = u.event_key offset 0) e
                 where e.ended_at is null and e.cancelled_at is null))
             order by lane for update
             """
         ).map { try $0.decode("lane") }
-        guard !lanes.isEmpty else { return }
+        // Keys and webhooks of only this app are deleted. Keys and webhooks of several apps stay for the other apps.
         try await connection.pipeline([
             """
             update audiences set fenced_at = coalesce(fenced_at, \(now)), due_at = null, tokens_due_at = null
             where lane = any(\(lanes))
             """,
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
+            "delete from api_keys where apps = array[\(name)]",
+            "update api_keys set apps = array_remove(apps, \(name)) where \(name) = any(apps)",
+            "delete from webhooks where apps = array[\(name)]",
+            """
+            update webhooks set apps = array_remove(apps, \(name)), version = nextval('resource_versions')
+            where \(name) = any(apps)
+            """,
+            "update app_environments set deleting_since = \(now), reconcile_at = null where bundle_id = \(name)",
+            AuditRows(by: actor, at: now).insert(.appDeleted, .init(bundleID: app)),
         ])
     }
-
-    // MARK: Removing
 
     /// Removes some more rows of an app that was deleted.
     ///
@@ -105,33 +88,22 @@ extension AppStore {
                 order by bundle_id limit 1 for update skip locked
                 """)
             guard let name: String = try rows.first?.decode("bundle_id") else { return false }
-            let ids: [Int] = try await connection.query(
-                "select id from app_environments where bundle_id = \(name)"
-            ).map { try $0.decode("id") }
-            // Make the planner find rows by an index and in the order of that index. With old statistics, the planner
-            // would read the whole table.
-            try await connection.query(
-                """
-                select set_config('grandstand.forgets_history', 'on', true), set_config('enable_seqscan', 'off', true),
-                    set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
-                """)
-            let app = RetentionRule.App(name: name, ids: ids.map(Int32.init))
-            var room = Self.step
-            for remove in PostgresHistory(database).rules().compactMap(\.ofApp) {
-                while room > 0 {
-                    let removed = try await remove(connection, app, room)
-                    guard removed > 0 else { break }
+            let ids: [Int32] = try await connection.pipeline([
+                Removal.settings, "select id from app_environments where bundle_id = \(name)",
+            ])[1].map { try $0.decode("id") }
+            var room = Removal.most
+            for removal in PostgresHistory.removals(of: name, ids) {
+                while case let removed = try await removal.step(on: connection), removed > 0 {
                     room -= removed
+                    guard room > 0 else { return true }
                 }
-                guard room > 0 else { return true }
             }
             // An event that was declared while the app was closed may have got a channel. This channel must first be
             // deleted at Apple.
             let channels = try await connection.query("select from channels where bundle_id = \(name) limit 1")
             guard channels.isEmpty else { return false }
             try await connection.pipeline([
-                "delete from device_accounts where app = any(\(app.ids))",
-                "delete from apps where bundle_id = \(name)",
+                "delete from device_accounts where app = any(\(ids))", "delete from apps where bundle_id = \(name)",
             ])
             return true
         }

@@ -42,40 +42,33 @@ package struct AppStore: Sendable {
                         + "when GET /v1/apps does not show it any more.", retryAfter: 60)
             }
             try condition.check(try present?.decode("version"))
-            try await connection.pipeline(
-                [Self.write(bundleID, draft, now)]
-                    + APNsEnvironment.allCases.map { Self.write(bundleID, draft.environments?[$0], in: $0, now) } + [
-                        AuditRows(by: actor, at: now).insert(
-                            present == nil ? .appRegistered : .appChanged, .init(bundleID: bundleID))
-                    ])
+            let environments = APNsEnvironment.allCases
+            try await connection.pipeline([
+                """
+                insert into apps (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded,
+                    created_at, updated_at)
+                values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
+                    \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact),
+                    \(draft.preview?.expanded), \(now), \(now))
+                on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
+                    key_id = excluded.key_id, channel_limit = excluded.channel_limit,
+                    preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
+                    updated_at = excluded.updated_at, version = excluded.version
+                """,
+                """
+                insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
+                select \(bundleID.rawValue), r.environment::environment, r.team_id, r.key_id, \(now)
+                from unnest(\(environments.map(\.rawValue)), \(environments.map { draft.environments?[$0]?.teamId }),
+                    \(environments.map { draft.environments?[$0]?.keyId })) as r(environment, team_id, key_id)
+                order by r.environment
+                on conflict (bundle_id, environment) do update set team_id = excluded.team_id, key_id = excluded.key_id
+                """,
+                AuditRows(by: actor, at: now).insert(
+                    present == nil ? .appRegistered : .appChanged, .init(bundleID: bundleID)),
+            ])
             return present == nil
         }
         return (try await shown(bundleID), created)
-    }
-
-    private static func write(_ bundleID: BundleID, _ draft: Contract.AppDraft, _ now: Date) -> PostgresQuery {
-        """
-        insert into apps (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
-            updated_at)
-        values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
-            \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact), \(draft.preview?.expanded),
-            \(now), \(now))
-        on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
-            key_id = excluded.key_id, channel_limit = excluded.channel_limit,
-            preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
-            updated_at = excluded.updated_at, version = excluded.version
-        """
-    }
-
-    private static func write(
-        _ bundleID: BundleID, _ override: Contract.Override?, in environment: APNsEnvironment, _ now: Date
-    ) -> PostgresQuery {
-        """
-        insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
-        values (\(bundleID.rawValue), \(environment.rawValue)::environment, \(override?.teamId), \(override?.keyId),
-            \(now))
-        on conflict (bundle_id, environment) do update set team_id = excluded.team_id, key_id = excluded.key_id
-        """
     }
 
     /// The app, also while it is being deleted. `APNsGateway.withKeyFiles` adds the state of its key files.
@@ -132,7 +125,7 @@ package struct AppStore: Sendable {
     private static let refusals: PostgresQuery = """
         coalesce((
             select json_object_agg(ae.environment, json_build_object('reason', ae.key_refused_reason,
-                'since', to_char(ae.key_refused_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+                'since', \(WebhookNews.text("ae.key_refused_since"))))
             from app_environments ae where ae.bundle_id = a.bundle_id and \(isKeyRefused)), '{}')
         """
 

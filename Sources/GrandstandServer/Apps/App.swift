@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 internal import GrandstandContract
+internal import Postgres
 
 extension Contract.App {
     /// The bundle ID, which was checked when the app was registered.
@@ -30,19 +31,35 @@ extension Contract.Overrides {
 }
 
 extension APNsGateway {
-    /// The app with the state of the key files that sign for it. A key is also refused if APNs refused it for another
-    /// replica.
+    /// The app with the state of the key files that sign for it. That APNs refuses a key is a fact of the app's row.
     func withKeyFiles(_ app: Contract.App) -> Contract.App {
         var app = app
         for environment in APNsEnvironment.allCases {
             let name = environment.rawValue
-            let use = KeyUse(credentials: app.credentials(in: environment), environment: environment)
-            let (file, refusal) = keyFile(of: use)
-            if file != .ok {
-                app.credentialRefusals[name] = refusal.map { .init(reason: $0.reason.text, since: $0.since) }
-            }
+            let file = keyFile(of: app.credentials(in: environment))
+            if file != .ok { app.credentialRefusals[name] = nil }
             app.credentials[name] = file == .ok && app.credentialRefusals[name] != nil ? .refused : file
         }
         return app
+    }
+}
+
+/// The columns `bundle_id` and `environment`, with which tables identify an app in an environment.
+enum AppColumns {
+    /// Whether a row is of this app.
+    ///
+    /// - Parameter row: the row's name in the statement; `nil`: no other row of the statement has columns with these
+    ///   names.
+    static func isOf(_ app: AppEnvironment, row: PostgresQuery? = nil) -> PostgresQuery {
+        let prefix: PostgresQuery = if let row { "\(row)." } else { "" }
+        return """
+            \(prefix)bundle_id = \(app.bundleID.rawValue) and \(prefix)environment = \(app.environment.rawValue)::environment
+            """
+    }
+
+    /// Whether a row is of the environment of this app, and the row `a` of `apps` is the app, in whatever case the caller
+    /// wrote it.
+    static func isNamed(_ app: AppEnvironment, row: PostgresQuery) -> PostgresQuery {
+        "a.topic = \(app.bundleID.topic) and \(row).environment = \(app.environment.rawValue)::environment"
     }
 }

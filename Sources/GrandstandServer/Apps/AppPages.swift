@@ -9,12 +9,12 @@ extension Resource {
         path: "/apps", scope: .operate, title: { _ in "Apps" },
         list: { _ in
             Listing(
-                source: .operation(.listApps),
+                operation: .listApps,
                 caption: "Apps, and whether the key files that sign for them can be used",
                 nothing: "There is no app yet.",
                 columns: [
-                    .link("bundleId") { app, _ in ConsolePath.app(app.text("bundleId")) }, "name",
-                    .number("channelLimit", as: "Limit of channels"), .keyFiles,
+                    .link("bundleId", to: "/apps/:bundleId"), "name",
+                    .number("channelLimit", as: "Limit of channels"), keyFiles,
                 ])
         },
         detail: Detail(
@@ -27,7 +27,7 @@ extension Resource {
             ] + APNsEnvironment.allCases.map(Field.credentials),
             below: [
                 Listing(
-                    source: .member("quirks"), heading: "Quirks",
+                    member: "quirks", heading: "Quirks",
                     caption: "Where APNs does something else than Apple documents",
                     nothing: "None is known: APNs treats this app as Apple documents it.",
                     columns: [
@@ -37,10 +37,9 @@ extension Resource {
                         }, "evidence", Field("learnedAt", as: "Learned"),
                     ]),
                 Listing(
-                    source: .operation(.listContents), heading: "Content types",
+                    operation: .listContents, heading: "Content types",
                     caption: "What its versions can decode, and which changes of a state ring",
                     nothing: "None is declared: no content is checked, and every change of a state is an update.",
-                    limit: 200,
                     columns: [
                         Field("Type") { type, _ in [.code(type.text("attributesType"))] },
                         Field("Versions") { type, _ in
@@ -54,7 +53,7 @@ extension Resource {
         actions: [
             Action(
                 path: "", operation: .putApp, label: "Register the app",
-                hidden: ["preview"], next: .made,
+                hidden: ["preview"],
                 notice: { app, _ in "The app \(app.text("bundleId")) is registered." }),
             Action(
                 path: "/:bundleId", operation: .putApp, label: "Change the app",
@@ -64,23 +63,23 @@ extension Resource {
                 words: [
                     "Takes an app away that has no channel and no event any more; with some the server refuses and says "
                         + "which."
-                ], isIrreversible: true, isOffered: isKept, next: .list,
+                ], isIrreversible: true, isOffered: isKept,
                 notice: { _, _ in "The app is deleted. A long history is removed bit by bit." }),
         ])
 
-    /// Whether the app is not being deleted.
-    private static let isKept: @Sendable (ResourcePages.Shown) -> Bool = { $0.object?["deletingSince"]?.string == nil }
-}
-
-extension Field {
     /// `development ok, production missing`
-    fileprivate static let keyFiles = Field("Key files") { app, _ in
+    private static let keyFiles = Field("Key files") { app, _ in
         guard app["deletingSince"]?.string == nil else { return [.words("is being deleted")] }
         let states = APNsEnvironment.allCases.map { (name: $0.rawValue, state: app.keyFile($0)) }
-        return (states.allSatisfy { $0.state == .ok } ? [] : [Piece.level("warning", "warning")])
+        return (states.allSatisfy { $0.state == .ok } ? [] : [Piece.level(level: "warning", text: "warning")])
             + [.words(states.map { "\($0.name) \($0.state)" }.joined(separator: ", "))]
     }
 
+    /// Whether the app is not being deleted.
+    private static let isKept: @Sendable (Shown) -> Bool = { $0.object?["deletingSince"]?.string == nil }
+}
+
+extension Field {
     /// The credentials of an environment, whether they can be used, and what to do if not.
     fileprivate static func credentials(in environment: APNsEnvironment) -> Field {
         Field("Credentials in \(environment)") { app, visit in
@@ -88,28 +87,22 @@ extension Field {
             let keyID = own?["keyId"]?.string ?? app.text("keyId")
             let file = "AuthKey_\(keyID).p8"
             let state = app.keyFile(environment)
-            let warning: [Piece] = [.level("warning", "warning"), .words(state.rawValue)]
-            let standing: [Piece] =
+            let (level, advice) =
                 switch state {
-                case .ok, .unknown: [.words(state.rawValue)]
+                case .ok, .unknown: ("", "")
                 case .missing:
-                    warning
-                        + [.line("Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR.")]
+                    ("warning", "Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR.")
                 case .unreadable:
-                    warning
-                        + [.line("\(file) cannot be read as Apple's PEM key: check its rights, or download it again.")]
-                case .refused:
-                    app["credentialRefusals"]?[environment.rawValue].map { refusal in
-                        [
-                            .level("critical", "critical"),
-                            .words("\(state.rawValue): \(refusal.text("reason")) since"),
-                            .moment(refusal.moment("since")), .line(Advice.refusedKey(keyID)),
-                        ]
-                    } ?? []
+                    ("warning", "\(file) cannot be read as Apple's PEM key: check its rights, or download it again.")
+                case .refused: ("critical", Advice.refusedKey(keyID))
                 }
-            let place = "\(ConsolePath.app(app.text("bundleId")))/\(environment)"
+            let refusal = state == .refused ? app["credentialRefusals"]?[environment.rawValue] : nil
+            let reason = refusal.map { ": \($0.text("reason")) since" } ?? ""
+            let place = visit.fill("/apps/:bundleId/\(environment)")
             return [.words("team"), .code(own?["teamId"]?.string ?? app.text("teamId")), .words("key"), .code(keyID)]
-                + standing + [
+                + (level.isEmpty ? [] : [.level(level: level, text: level)]) + [
+                    .words(state.rawValue + reason), .moment(refusal.flatMap { RFC3339.date($0.text("since")) }),
+                    .line(advice),
                     .link("Channels", place + "/channels"), .link("Reconciliations", place + "/reconciliations"),
                 ]
         }

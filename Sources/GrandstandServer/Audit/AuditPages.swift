@@ -8,7 +8,7 @@ extension Resource {
         path: "/audit-log", scope: .operate, title: { _ in "Audit log" },
         list: { _ in
             Listing(
-                source: .operation(.listAuditLog), caption: "Who did what, and what Apple answered; the newest first",
+                operation: .listAuditLog, caption: "Who did what, and what Apple answered; the newest first",
                 nothing: "No entry fits.",
                 filter: ["actor", "action", "bundleId", "event", "from", "to"],
                 columns: [

@@ -6,26 +6,15 @@ internal import Postgres
 
 /// Statements that write the audit log. The transaction that makes the change runs them.
 struct AuditRows {
-    let actor: AuditActor
-    let now: Date
+    let by: AuditActor
+    let at: Date
     /// `signingKey`: the key that signed the call to Apple. `answer`: Apple's answer to that call.
     var signingKey: String?
     var answer: Contract.AuditAnswer?
 
-    init(by actor: AuditActor, at now: Date, signingKey: String? = nil, answer: Contract.AuditAnswer? = nil) {
-        self.actor = actor
-        self.now = now
-        self.signingKey = signingKey
-        self.answer = answer
-    }
-
     /// Inserts one entry.
     func insert(_ action: Contract.AuditAction, _ subject: AuditSubject, reason: String? = nil) -> PostgresQuery {
-        """
-        \(head) select \(common(action)), \(subject.bundleID?.rawValue)::text,
-            \(subject.environment?.rawValue)::text::environment, \(subject.channel)::uuid, \(subject.channelID)::text,
-            \(subject.eventKey?.rawValue)::text, \(reason)::text, \(tail)
-        """
+        Self.insert(action, [Line(actor: by, at: at, subject: subject, reason: reason)])
     }
 
     /// Inserts one entry for each row of `relation`. In `relation`, the channels have the name `c`.
@@ -35,8 +24,11 @@ struct AuditRows {
         -> PostgresQuery
     {
         """
-        \(head) select \(common(action)), c.bundle_id, c.environment, c.id, c.channel_id, c.event_key,
-            (\(reason))::text, \(tail) from \(relation)
+        insert into audit_log (at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key,
+            reason, signing_key, apns_status, apns_reason, apns_request_id)
+        select \(common(action)), c.bundle_id, c.environment, c.id, c.channel_id, c.event_key, (\(reason))::text,
+            \(signingKey)::text, \(answer?.status)::integer, \(answer?.reason)::text, \(answer?.requestId)::text
+        from \(relation)
         """
     }
 
@@ -52,15 +44,15 @@ struct AuditRows {
     static func insert(_ action: Contract.AuditAction, _ lines: [Line]) -> PostgresQuery {
         let subjects = lines.map(\.subject)
         return """
-            insert into audit_log (at, actor, api_key, action, bundle_id, channel, channel_id, event_key, broadcast,
-                reason)
-            select at, actor, api_key, \(action.rawValue)::text::audit_action, bundle_id, channel, channel_id, event_key,
-                broadcast, reason
+            insert into audit_log (at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key,
+                broadcast, reason)
+            select at, actor, api_key, \(action.rawValue)::text::audit_action, bundle_id, r.environment::environment,
+                channel, channel_id, event_key, broadcast, reason
             from unnest(\(lines.map(\.at)), \(lines.map(\.actor.text)), \(lines.map(\.actor.keyID)),
-                \(subjects.map(\.bundleID?.rawValue)), \(subjects.map(\.channel)), \(subjects.map(\.channelID)),
-                \(subjects.map(\.eventKey?.rawValue)), \(subjects.map(\.broadcast)), \(lines.map(\.reason)))
-                with ordinality as r(at, actor, api_key, bundle_id, channel, channel_id, event_key, broadcast, reason,
-                    place)
+                \(subjects.map(\.bundleID?.rawValue)), \(subjects.map(\.environment?.rawValue)),
+                \(subjects.map(\.channel)), \(subjects.map(\.channelID)), \(subjects.map(\.eventKey?.rawValue)),
+                \(subjects.map(\.broadcast)), \(lines.map(\.reason))) with ordinality
+                as r(at, actor, api_key, bundle_id, environment, channel, channel_id, event_key, broadcast, reason, place)
             order by place
             """
     }
@@ -78,7 +70,7 @@ struct AuditRows {
             named.map { app in
                 var subject = subject
                 subject.bundleID = app
-                return Line(actor: actor, at: now, subject: subject, reason: app.flatMap { reasons[$0] })
+                return Line(actor: by, at: at, subject: subject, reason: app.flatMap { reasons[$0] })
             })
     }
 
@@ -103,21 +95,8 @@ struct AuditRows {
         """
     }
 
-    private var head: PostgresQuery {
-        """
-        insert into audit_log (at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key,
-            reason, signing_key, apns_status, apns_reason, apns_request_id)
-        """
-    }
-
     private func common(_ action: Contract.AuditAction) -> PostgresQuery {
-        "\(now)::timestamptz, \(actor.text)::text, \(actor.keyID)::uuid, \(action.rawValue)::text::audit_action"
-    }
-
-    private var tail: PostgresQuery {
-        """
-        \(signingKey)::text, \(answer?.status)::integer, \(answer?.reason)::text, \(answer?.requestId)::text
-        """
+        "\(at)::timestamptz, \(by.text)::text, \(by.keyID)::uuid, \(action.rawValue)::text::audit_action"
     }
 }
 

@@ -22,8 +22,7 @@ extension ChannelStore {
             let closed = try await Self.closeOverdue(now: now, tenure: tenure, on: connection)
             return try await connection.pipeline([
                 Self.retire(now: now, tenure: tenure),
-                Self.replaceMissing(now: now),
-                Self.dropIntents(now: now),
+                Self.giveUp(now: now),
                 Self.declare(now: now),
                 Self.lockQuotas(now: now),
                 Self.admit(now: now),
@@ -79,9 +78,7 @@ extension ChannelStore {
         let audit = AuditRows(by: .server, at: now)
         return """
             with due as materialized (
-                select c.id, \(neededUntil) as needed_until,
-                    coalesce(e.ended_at, e.cancelled_at, \(now)) + make_interval(secs => \(tenure.retireAfter))
-                        as kept_until
+                select c.id, \(neededUntil) as needed_until, e.ended_at, e.cancelled_at
                 from channels c cross join lateral \(event)
                 where c.state = 'active' and c.event_key is not null
                     and (\(isOver) or \(openLane) is null)
@@ -90,44 +87,38 @@ extension ChannelStore {
             ), retired as (
                 \(move(
                     "c.id = t.id and c.id = any(array(select id from due))", with: "due t", from: [.active],
-                    to: .retiring, due: "greatest(t.kept_until, t.needed_until)", also: """
-                        , attempts = 0, needed_until = t.needed_until,
-                            retire_at = greatest(t.kept_until, t.needed_until)
-                        """, at: now))
+                    to: .retiring, due: """
+                        greatest(t.needed_until, coalesce(t.ended_at, t.cancelled_at, \(now))
+                            + make_interval(secs => \(tenure.retireAfter)))
+                        """, also: ", needed_until = t.needed_until", at: now))
             )
             \(audit.insert(
                 .channelRetired, channels: "retired c",
-                reason: "'kept until ' || to_char(retire_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"))
+                reason: """
+                    'kept until ' || to_char(next_attempt_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                    """))
             """
     }
 
-    /// Gives up an event's channel that Apple no longer has, so that the event can get another.
-    private static func replaceMissing(now: Date) -> PostgresQuery {
-        move("c.event_key is not null", from: [.missing], to: .deleted, reason: "'APNs no longer had it'", at: now)
-    }
-
-    /// Deletes intents to create a channel that are no longer needed. Also deletes intents that are not needed yet,
-    /// because the time at which the event's channels open (`channels_open_at`) was moved. An intent stays if Apple was
-    /// asked to create its channel.
-    private static func dropIntents(now: Date) -> PostgresQuery {
-        drop(
+    /// Gives up the channels of events that Apple no longer has, so that the events can get others, and intents to create
+    /// a channel that are not needed any more, or not yet because the time at which the event's channels open
+    /// (`channels_open_at`) was moved. An intent stays if Apple was asked to create its channel.
+    private static func giveUp(now: Date) -> PostgresQuery {
+        move(
             """
-            c.id = any(array(
+            c.called_at is null and c.id = any(array(
+                select id from channels where state = 'missing' and event_key is not null
+                union all
                 select c.id from channels c cross join lateral \(event)
                 cross join lateral (select \(audienceLane) as lane offset 0) u
-                where c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null and c.event_key is not null
-                    and (u.lane is null or e.channels_open_at > \(now)
+                where c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null
+                    and c.event_key is not null and (u.lane is null or e.channels_open_at > \(now)
                         or \(isOver) and \(pending(lane: "u.lane")) is null)))
-            """, reason: "'no longer needed before it was created'", at: now)
-    }
-
-    /// Deletes those intents of channels `c` for which Apple was not asked.
-    static func drop(
-        _ which: PostgresQuery, with others: PostgresQuery? = nil, reason: PostgresQuery, at now: Date
-    ) -> PostgresQuery {
-        move(
-            "c.called_at is null and \(which)", with: others, from: .isIntent, to: .deleted,
-            reason: reason, at: now)
+            """, from: [.creating, .failed, .missing], to: .deleted,
+            reason: """
+                case c.state when 'missing' then 'APNs no longer had it'
+                    else 'no longer needed before it was created' end
+                """, at: now)
     }
 
     /// Inserts a row of `channels` for each audience that wants a channel and has none, once its event's channels may
@@ -140,11 +131,8 @@ extension ChannelStore {
         add(
             """
             select \(AudienceColumns.id), storage_policy, u.event_key, null::text, null::text from (
-            select u.* from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
-            where e.ended_at is null and e.cancelled_at is null
-                and (e.channels_open_at is null or e.channels_open_at <= \(now))
-                and \(channel("c.state in \(Channel.State.sql(.servesAudience))")) is null
-                and (u.fenced_at is null or \(pending(lane: "u.lane"))) and \(AudienceColumns.wantsChannel("u"))
+            select u.* from \(unserved) and (e.channels_open_at is null or e.channels_open_at <= \(now))
+                and (u.fenced_at is null or \(pending(lane: "u.lane")))
             union all
             select u.* from audiences u cross join lateral (select * from events where key = u.event_key offset 0) e
             where u.due_at is not null and u.channel is null and \(isOver)
@@ -153,6 +141,13 @@ extension ChannelStore {
             ) u
             """, as: .failed, reason: "quota-exhausted", due: now, at: now)
     }
+
+    /// The audiences `u` of open events `e` that want a channel and have none. Further conditions may follow.
+    static let unserved: PostgresQuery = """
+        events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
+        where e.ended_at is null and e.cancelled_at is null and \(AudienceColumns.wantsChannel("u"))
+            and \(channel("c.state in \(Channel.State.sql(.servesAudience))")) is null
+        """
 
     /// Whether an audience `u` has a channel `c` that meets this condition; null: the audience has no such channel.
     private static func channel(_ condition: PostgresQuery) -> PostgresQuery {
@@ -186,63 +181,52 @@ extension ChannelStore {
             (e.key in (select event_key from channels where \(holds)) and case when \(isOver)
                 then exists (
                     select from (select * from channels where event_key = e.key offset 0) c
-                    where \(holds) and c.retire_at <= \(now))
+                    where c.state = 'deleting' or c.state = 'retiring' and c.next_attempt_at <= \(now))
                 else coalesce(e.ends_at, greatest(e.created_at, e.channels_open_at, e.starts_at, \(lastMessage))
                     + make_interval(secs => \(tenure.quietAfter))) <= \(now) end)
             """
     }
 
-    /// Closes the events that are overdue, and fences their lanes.
+    /// Closes the events that are overdue by `ChannelTenure.closes`, and fences their lanes. An index finds the events. An
+    /// event stays open while one of its messages is scheduled for later or waits on a lane.
     ///
-    /// - Returns: how many rows `closingOverdue` returned: one for each lane of the closed events, and one for a closed
-    ///   event without lanes.
-    static func closeOverdue(now: Date, tenure: ChannelTenure, on connection: PostgresConnection) async throws -> Int {
-        let rows = try await connection.query(closingOverdue(now: now, tenure: tenure))
-        let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
-        WebhookNews.note(events: try rows.map { try $0.decode(String.self, "key") }, at: now)
-        if !lanes.isEmpty { try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.fence(at: now) } }
-        return rows.count
-    }
-
-    /// Applies `ChannelTenure.closes` to the open events; an index finds these events. An event stays open while one of
-    /// its messages is scheduled for later or waits on a lane.
-    ///
-    /// - Returns: a row for each `lane` of the closed events, with the event's `key`.
-    private static func closingOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+    /// - Returns: how many events were closed.
+    private static func closeOverdue(
+        now: Date, tenure: ChannelTenure, on connection: PostgresConnection
+    ) async throws -> Int {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
         let quiet = now.addingTimeInterval(-tenure.quietAfter)
-        let audit = AuditRows(by: .server, at: now)
-        return """
-            with overdue as (
-                update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
-                where e.ended_at is null and e.cancelled_at is null and e.key = any(array(
-                    select e.key from (
-                        select key, reopened_at, \(overdue)::timestamptz as silent_since from events
-                        where ended_at is null and cancelled_at is null and ends_at <= \(overdue)
-                        union all
-                        select key, reopened_at, \(quiet)::timestamptz from events
-                        where ended_at is null and cancelled_at is null and ends_at is null
-                            and greatest(starts_at, channels_open_at, created_at) <= \(quiet)
-                    ) e
-                    where coalesce(\(lastSent) <= e.silent_since, true)
-                        and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
-                        and (select true from (select lane from audiences where event_key = e.key offset 0) u
-                            cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))
-                returning e.key, e.ends_at
-            ), logged as (\(audit.insert(
-                .eventExpired,
-                channels: """
-                    (select null::text as bundle_id, null::environment as environment, null::uuid as id,
-                        null::text as channel_id, key as event_key, ends_at from overdue) c
-                    """,
-                reason: """
-                    case when c.ends_at is null then 'it has no endsAt, and no message came for '
-                            || \(tenure.quietAfter / 3_600)::float8 || ' hours'
-                        else 'no end was sent for twelve hours after endsAt' end
-                    """))
-            )
-            select o.key, u.lane from overdue o
-            left join lateral (select lane from audiences where event_key = o.key offset 0) u on true
+        let closed = try await connection.query(
             """
+            update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
+            where e.ended_at is null and e.cancelled_at is null and e.key = any(array(
+                select e.key from (
+                    select key, reopened_at, \(overdue)::timestamptz as silent_since from events
+                    where ended_at is null and cancelled_at is null and ends_at <= \(overdue)
+                    union all
+                    select key, reopened_at, \(quiet)::timestamptz from events
+                    where ended_at is null and cancelled_at is null and ends_at is null
+                        and greatest(starts_at, channels_open_at, created_at) <= \(quiet)
+                ) e
+                where coalesce(\(lastSent) <= e.silent_since, true)
+                    and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
+                    and (select true from (select lane from audiences where event_key = e.key offset 0) u
+                        cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))
+            returning e.key, case when e.ends_at is null then 'it has no endsAt, and no message came for '
+                    || \(tenure.quietAfter / 3_600)::float8 || ' hours'
+                else 'no end was sent for twelve hours after endsAt' end as reason
+            """
+        ).map { row in
+            AuditRows.Line(
+                actor: .server, at: now, subject: AuditSubject(eventKey: try row.word("key")),
+                reason: try row.decode("reason"))
+        }
+        guard !closed.isEmpty else { return 0 }
+        let keys = closed.compactMap(\.subject.eventKey?.rawValue)
+        WebhookNews.note(events: keys, at: now)
+        try await connection.query(AuditRows.insert(.eventExpired, closed))
+        let lanes: PostgresQuery = "(array(select lane from audiences where event_key = any(\(keys))))"
+        try await LaneRows.change(lanes, at: now, on: connection) { $0.fence(at: now) }
+        return closed.count
     }
 }

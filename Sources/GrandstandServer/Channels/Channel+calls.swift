@@ -4,43 +4,21 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The outcome of a call to Apple about one channel.
-enum ChannelOutcome: Sendable, Hashable {
-    /// Apple issued this ID.
-    case created(channelID: String)
-    /// The creation was refused or not tried. The channel is now in `state`. It is tried again at `nextAttemptAt`;
-    /// `nil`: never.
-    case notCreated(state: Channel.State, nextAttemptAt: Date?)
-    /// Apple may have created a channel. From `settleableAt` on, Apple's list shows whether it did.
-    case unanswered(settleableAt: Date)
-    /// Apple deleted the channel, or did not know it.
-    case deleted
-    /// The channel was not deleted. The deletion is tried again at `nextAttemptAt`.
-    case notDeleted(nextAttemptAt: Date)
-}
-
 extension ChannelStore {
     /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A
     /// creation with an unknown outcome is never claimed again. A reconciliation finds out whether the channel exists.
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] {
         try await database.query(
             Self.leasing(
-                """
-                due as (
-                    select id from channels
-                    where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
-                        and called_at is null and (leased_until is null or leased_until < \(now))
-                    order by next_attempt_at limit \(limit) for update skip locked
-                )
-                """,
                 Self.move(
-                    "c.id = due.id", with: "due", from: .awaitsCall, to: .deleting,
-                    or: (.creating, if: "c.state = 'creating'"), reason: "c.reason",
-                    due: """
-                        case c.state when 'creating' then \(leasedUntil)::timestamptz else c.next_attempt_at end
-                        """, leasedUntil: leasedUntil,
-                    calledAt: "case c.state when 'creating' then \(now)::timestamptz end",
-                    also: ", attempts = c.attempts + 1", at: now))
+                    """
+                    c.id = any(array(
+                        select id from channels
+                        where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
+                            and called_at is null
+                        order by next_attempt_at limit \(limit) for update skip locked))
+                    """, from: .awaitsCall, to: .deleting, or: (.creating, if: "c.state = 'creating'"),
+                    reason: "c.reason", leasedUntil: leasedUntil, at: now))
         ).map(Self.task)
     }
 
@@ -49,54 +27,24 @@ extension ChannelStore {
         try await database.query(
             """
             select least(
-                (select min(greatest(next_attempt_at, coalesce(leased_until, next_attempt_at))) from channels
-                    where next_attempt_at is not null and called_at is null),
+                (select min(next_attempt_at) from channels where next_attempt_at is not null and called_at is null),
                 (select min(channels_open_at) from events
                     where channels_open_at > \(now) and ended_at is null and cancelled_at is null)) as at
             """
         ).first?.decode(Date?.self, "at")
     }
 
-    /// Leases one channel for deletion; `nil`: it is deleted already.
-    ///
-    /// - Throws: `channel-not-found`; `channel-in-use` if a live event needs the channel and `force` is false.
-    func beginDeletion(
-        _ id: UUID, of app: AppEnvironment, force: Bool, now: Date, leasedUntil: Date
-    ) async throws -> ChannelTask? {
-        try await database.transaction { connection in
-            let rows = try await connection.query(
-                """
-                select \(Self.columns), \(Self.addressColumns), e.key is not null as needed
-                from channels c
-                join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
-                \(Self.addressJoins)
-                left join events e on e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
-                where c.id = \(id) and \(AppColumns.isNamed(app, row: "c")) for update of c
-                """)
-            guard let row = rows.first else {
-                throw Problem(
-                    .channelNotFound, "\(app.bundleID) has no channel \(id.words) in \(app.environment.rawValue).")
-            }
-            var task = try Self.task(row)
-            if task.channel.state == .deleted { return nil }
-            if try row.decode(Bool.self, "needed"), !force, task.channel.state != .retiring {
-                throw Problem(
-                    .channelInUse,
-                    "The event \(task.channel.eventKey?.rawValue ?? "") still needs this channel. "
-                        + "End or delete the event, or repeat with ?force=true; the event then gets a new channel.")
-            }
-            guard task.channel.channelID != nil else {
-                throw Problem(
-                    .channelInUse, "The channel is still being created. Try again once its state is active.",
-                    retryAfter: 5)
-            }
-            try await connection.query(
+    /// Leases one channel for deletion; `nil`: an event needs it, and `force` is false.
+    func beginDeletion(_ id: UUID, force: Bool, now: Date, leasedUntil: Date) async throws -> ChannelTask? {
+        try await database.query(
+            Self.leasing(
                 Self.move(
-                    "c.id = \(id)", from: [.active, .retiring, .deleting, .missing], to: .deleting, reason: "c.reason",
-                    due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = c.attempts + 1", at: now))
-            task.channel.state = .deleting
-            return task
-        }
+                    """
+                    c.id = \(id) and (\(force) or c.state = 'retiring' or not exists (
+                        select from events where key = c.event_key and ended_at is null and cancelled_at is null))
+                    """, from: [.active, .retiring, .deleting, .missing], to: .deleting, reason: "c.reason",
+                    leasedUntil: leasedUntil, at: now))
+        ).first.map(Self.task)
     }
 
     /// Records the outcome of the call to Apple for `task`, with Apple's answer, and ends the lease. If the channel is
@@ -111,42 +59,42 @@ extension ChannelStore {
         let (app, reason): (AppEnvironment, PostgresQuery) = (task.address.app, "\(answer.canonicalReason)")
         let isTasks: PostgresQuery = "c.id = \(task.channel.id)"
         // A refusal is logged once for each reason, even if it is repeated.
-        var isNews: PostgresQuery = "\(answer.status != nil && answer.canonicalReason != task.channel.reason)"
+        let isNews = answer.status != nil && answer.canonicalReason != task.channel.reason
         var consequence: PostgresQuery = "select"
-        let (change, entry): (PostgresQuery, (Contract.AuditAction, PostgresQuery))
+        let (change, entry): (PostgresQuery, (Contract.AuditAction, PostgresQuery)?)
         switch outcome {
         case .created(let channelID):
-            (entry, isNews, consequence) = ((.channelCreated, "null"), "true", Self.hasRoom(app))
+            (entry, consequence) = ((.channelCreated, "null"), Self.hasRoom(app, forOne: false))
             change = Self.move(
                 """
                 \(Self.isStill(task)) and not exists (select from channels x
                     where \(AppColumns.isOf(app, row: "x")) and x.channel_id = \(channelID))
-                """, from: [.creating], to: .active, also: ", channel_id = \(channelID), attempts = 0", at: now)
-        case .notCreated(let state, let nextAttemptAt):
-            entry = (.channelRefused, "'creation'")
+                """, from: [.creating], to: .active, also: ", channel_id = \(channelID)", at: now)
+        case .notDone(let state, let nextAttemptAt):
+            let isCreation = task.channel.state == .creating
+            entry = isNews ? (.channelRefused, isCreation ? "'creation'" : "'deletion'") : nil
             change = Self.move(
-                Self.isStill(task), from: [.creating], to: state, reason: reason, due: "\(nextAttemptAt)", at: now)
+                isCreation ? Self.isStill(task) : isTasks, from: [task.channel.state], to: state, reason: reason,
+                due: "\(nextAttemptAt)", at: now)
             if answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue {
                 consequence = Self.isFull(app, askAgainAt: nextAttemptAt, now: now)
             }
         case .unanswered(let settleableAt):
-            (entry, isNews) = ((.channelUnanswered, "'creation'"), "true")
-            change = Self.move(
-                Self.isStill(task), from: [.creating], to: .creating, reason: reason, due: "\(settleableAt)",
-                calledAt: "c.called_at", at: now)
+            entry = (.channelUnanswered, "'creation'")
+            // The state and the call stay as they are, so this is no move.
+            change = """
+                update channels c set reason = \(reason), next_attempt_at = \(settleableAt), changed_at = \(now)
+                where \(Self.isStill(task)) returning c.*
+                """
         case .deleted:
-            (entry, isNews, consequence) = ((.channelDeleted, "\(task.channel.reason)"), "true", Self.freed(app))
+            (entry, consequence) = ((.channelDeleted, "\(task.channel.reason)"), Self.hasRoom(app, forOne: true))
             change = Self.move(
                 isTasks, from: [.deleting], to: .deleted,
-                also: ", doubted_at = null, examine_at = null, deletion_confirmed = true", at: now)
-        case .notDeleted(let nextAttemptAt):
-            entry = (.channelRefused, "'deletion'")
-            change = Self.move(
-                isTasks, from: [.deleting], to: .deleting, reason: reason, due: "\(nextAttemptAt)", at: now)
+                also: ", doubted_at = null, deletion_confirmed = true", at: now)
         }
-        return try await database.transaction { [isNews, consequence] connection in
+        let changed = try await database.transaction { [consequence] connection in
             try await Self.lockLanes(of: [task.channel.id], on: connection)
-            let changed = try await Self.make(change, entry, onlyIf: isNews, audit, on: connection).first
+            let changed = try await Self.make(change, entry, audit, on: connection).first
             if case .created(let channelID) = outcome {
                 if changed == nil {
                     // The creation was settled without this ID, so nobody uses the channel. It is deleted, unless the
@@ -165,13 +113,10 @@ extension ChannelStore {
             }
             if changed != nil { try await connection.query(consequence) }
             try await connection.query(WakeUps.wake([.channels]))
-            if let changed { return changed }
-            let present = try await connection.query("select \(Self.columns) from channels c where \(isTasks)")
-            guard let row = present.first else {
-                throw Problem(.channelNotFound, "There is no channel \(task.channel.id).")
-            }
-            return try row.read()
+            return changed
         }
+        if let changed { return changed }
+        return try await channel(task.channel.id, of: app) ?? task.channel
     }
 
     /// Records that the call to Apple for a leased creation begins now.
@@ -183,14 +128,14 @@ extension ChannelStore {
         return !rows.isEmpty
     }
 
-    /// Extends the lease of a task until `until`. Nothing happens if another replica has the lease by now.
+    /// Extends the lease of a task until `until`. Nothing happens if another caller has the lease by now, or if the
+    /// outcome was recorded and the next call is later.
     func extendLease(of task: ChannelTask, until: Date) async throws {
-        let isLeased: PostgresQuery =
-            task.channel.state == .creating ? Self.isStill(task) : "c.id = \(task.channel.id) and c.state = 'deleting'"
         try await database.query(
             """
-            update channels c set leased_until = \(until), next_attempt_at = \(until)
-            where \(isLeased) and c.leased_until is not null
+            update channels set next_attempt_at = \(until)
+            where id = \(task.channel.id) and state = \(task.channel.state.rawValue)::text::channel_state
+                and attempts = \(task.channel.attempts) and next_attempt_at < \(until)
             """)
     }
 

@@ -7,28 +7,31 @@ internal import Postgres
 /// The only statements that write the state of a channel.
 extension ChannelStore {
     /// Moves channels `c` from one of the states `from` to `to` and returns their rows. Their leases end, unless the
-    /// caller gets a lease.
+    /// caller gets a lease for a call to Apple: nobody else makes one before `next_attempt_at`. `attempts` counts these
+    /// calls; a creation counts them also in `failed`.
     ///
     /// - Parameters:
     ///   - which: the condition on a channel `c`, and on the rows of `others`, an item of the statement's `from`.
     ///   - other: another new state, and which channels get it.
-    ///   - reason: like `due` and `calledAt`, an expression for the column's new value.
-    ///   - due: when Apple is asked next.
+    ///   - reason: like `due`, an expression for the column's new value.
+    ///   - due: when Apple is asked next; `nil`: when the lease ends, or never.
     ///   - also: further assignments, each after a comma.
     static func move(
         _ which: PostgresQuery, with others: PostgresQuery? = nil, from: Set<Channel.State>, to: Channel.State,
         or other: (state: Channel.State, if: PostgresQuery)? = nil, reason: PostgresQuery = "null",
-        due: PostgresQuery = "null", leasedUntil: Date? = nil, calledAt: PostgresQuery = "null",
-        also: PostgresQuery = "", at now: Date
+        due: PostgresQuery? = nil, leasedUntil: Date? = nil, also: PostgresQuery = "", at now: Date
     ) -> PostgresQuery {
         let targets = Set([to, other?.state].compactMap(\.self))
         assert(from.allSatisfy { !$0.next.isDisjoint(with: targets) }, "\(from) cannot become \(targets)")
         let state: PostgresQuery =
-            if let other { "case when \(other.if) then \(other.state.sql) else \(to.sql) end" } else { to.sql }
+            if let other { "(case when \(other.if) then \(other.state.sql) else \(to.sql) end)" } else { to.sql }
         let source: PostgresQuery = if let others { "from \(others)" } else { "" }
         return """
-            update channels c set state = \(state), reason = \(reason), next_attempt_at = \(due),
-                leased_until = \(leasedUntil), called_at = \(calledAt), changed_at = \(now)\(also)
+            update channels c set state = \(state), reason = \(reason), changed_at = \(now),
+                next_attempt_at = \(due ?? "\(leasedUntil)"),
+                called_at = case \(state) when 'creating' then \(leasedUntil == nil ? nil : now)::timestamptz end,
+                attempts = case when \(state) in (c.state, 'creating', 'failed') then c.attempts else 0 end
+                    + \(leasedUntil == nil ? 0 : 1)\(also)
             \(source) where c.state in \(Channel.State.sql(from)) and \(which) returning c.*
             """
     }
@@ -44,8 +47,8 @@ extension ChannelStore {
     ) -> PostgresQuery {
         """
         insert into channels as c (\(AudienceColumns.id), storage_policy, event_key, channel_id, label, id, state, reason,
-            attempts, leased_until, called_at, next_attempt_at, created_at, changed_at)
-        select n.*, gen_random_uuid(), \(state.sql), \(reason), \(leasedUntil == nil ? 0 : 1), \(leasedUntil),
+            attempts, called_at, next_attempt_at, created_at, changed_at)
+        select n.*, gen_random_uuid(), \(state.sql), \(reason), \(leasedUntil == nil ? 0 : 1),
             \(state == .creating ? now : nil), \(due ?? leasedUntil), \(now), \(now)
         from (\(rows)) n on conflict do nothing returning c.*
         """
@@ -68,35 +71,31 @@ extension ChannelStore {
     /// lanes of its audience, and a channel that Apple does not have loses them. The lanes must be locked (`lockLanes`).
     ///
     /// - Parameters:
-    ///   - entry: the action and the reason of an entry in the audit log for each changed channel `c` that meets the
-    ///     `condition`.
+    ///   - entry: the action and the reason of an entry in the audit log for each changed channel `c`.
     ///   - refusals: the reasons with which APNs refused messages to channels, by channel.
     ///   - isNews: whether webhooks are told.
     /// - Returns: the changed channels.
     static func make(
-        _ change: PostgresQuery, _ entry: (Contract.AuditAction, PostgresQuery)? = nil,
-        onlyIf condition: PostgresQuery = "true", _ audit: AuditRows, refusals: [UUID: String] = [:],
-        isNews: Bool = true, on connection: PostgresConnection
+        _ change: PostgresQuery, _ entry: (Contract.AuditAction, PostgresQuery)?, _ audit: AuditRows,
+        refusals: [UUID: String] = [:], isNews: Bool = true, on connection: PostgresConnection
     ) async throws -> [Channel] {
-        let logged = entry.map { audit.insert($0, channels: "changed c where \(condition)", reason: $1) } ?? "select"
+        let logged = entry.map { audit.insert($0, channels: "changed c", reason: $1) } ?? "select"
         let channels = try await connection.query(
             "with changed as (\(change)), logged as (\(logged)) select \(columns) from changed c"
         ).read(Channel.self)
         let gone = channels.filter { $0.state == .missing || $0.state == .deleted }.map(\.id)
-        if isNews { WebhookNews.note(channels: channels.map(\.id), at: audit.now) }
-        if !gone.isEmpty { try await disconnectLanes(from: gone, refusals: refusals, now: audit.now, on: connection) }
+        if isNews { WebhookNews.note(channels: channels.map(\.id), at: audit.at) }
+        if !gone.isEmpty { try await disconnectLanes(from: gone, refusals: refusals, now: audit.at, on: connection) }
         for channel in channels where channel.state == .active {
-            try await connectLanes(to: channel, now: audit.now, on: connection)
+            try await connectLanes(to: channel, now: audit.at, on: connection)
         }
         return channels
     }
 
     /// Makes a change, and returns the changed channels for `task`.
-    ///
-    /// - Parameter parts: the parts of `with` that the change reads.
-    static func leasing(_ parts: PostgresQuery, _ change: PostgresQuery) -> PostgresQuery {
+    static func leasing(_ change: PostgresQuery) -> PostgresQuery {
         """
-        with \(parts), leased as (\(change))
+        with leased as (\(change))
         select \(columns), \(addressColumns) from leased c
         join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
         \(addressJoins)

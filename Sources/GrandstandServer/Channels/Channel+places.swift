@@ -79,7 +79,7 @@ extension ChannelStore {
     /// soon be free.
     private static let hopefulDeletions = 3
 
-    /// While Apple has no place left, only one creation is tried. The other creations wait for this number of seconds.
+    /// A creation that gets no place waits for this number of seconds.
     private static let placePause = 20
 
     /// Lets as many failed channels try again as the quota has room for, in the order `need`. If Apple refused the last
@@ -119,12 +119,11 @@ extension ChannelStore {
                 c.id = any(array(
                     select i.id from lacking l cross join lateral (
                         select id, \(isKept(now: now)) as is_kept,
-                            row_number() over (order by \(isKept(now: now)), retire_at, id) as turn
+                            row_number() over (order by \(isKept(now: now)), next_attempt_at, id) as turn
                         from channels where bundle_id = l.bundle_id and environment = l.environment
                             and \(isIdle(now: now))) i
                     where i.turn <= l.for_live or i.turn <= l.for_urgent and not i.is_kept))
-                """, from: [.retiring], to: .deleting, reason: placeNeeded, due: "\(now)", also: ", attempts = 0",
-                at: now))
+                """, from: [.retiring], to: .deleting, reason: placeNeeded, due: "\(now)", at: now))
         )
         \(move(
             "c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))",
@@ -133,9 +132,7 @@ extension ChannelStore {
                     when j.waits_for_apple then \(APNsReason.cannotCreateChannelConfig.rawValue)
                     else 'quota-exhausted' end
                 """, due: """
-                case when j.goes then \(now)::timestamptz
-                    when j.waits_for_apple then \(now) + make_interval(secs => \(placePause))
-                    else \(now) + interval '30 seconds' end
+                \(now) + make_interval(secs => case when j.goes then 0 else \(placePause) end)
                 """, at: now))
         """
     }
@@ -151,7 +148,7 @@ extension ChannelStore {
                 and c.next_attempt_at > \(now) and (\(reason)::text is null or c.reason = \(reason))
             """,
             "update app_environments set full_until = null where \(AppColumns.isOf(app))",
-            "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+            WakeUps.wake([.channels]),
         ]
     }
 
@@ -166,18 +163,11 @@ extension ChannelStore {
         """
     }
 
-    /// Records that Apple created a channel. If Apple had no place before, all creations that wait for one may go.
-    static func hasRoom(_ app: AppEnvironment) -> PostgresQuery {
+    /// Records that Apple has a place: after a creation, all creations that wait for one may go, and after a deletion
+    /// only one.
+    static func hasRoom(_ app: AppEnvironment, forOne: Bool) -> PostgresQuery {
         """
-        update app_environments set full_since = null, full_until = null
-        where \(AppColumns.isOf(app)) and full_since is not null
-        """
-    }
-
-    /// Records, after a deletion, that Apple has a place again: a creation that waits for it may go.
-    static func freed(_ app: AppEnvironment) -> PostgresQuery {
-        """
-        update app_environments ae set full_until = null, full_since = case when exists (
+        update app_environments ae set full_until = null, full_since = case when \(forOne) and exists (
             select from channels c where \(AppColumns.isOf(app, row: "c")) and \(waitsForPlace)) then full_since end
         where \(AppColumns.isOf(app, row: "ae")) and full_since is not null
         """
@@ -193,70 +183,57 @@ extension ChannelStore {
     ) async throws -> [ChannelTask] {
         try await database.query(
             Self.leasing(
-                """
-                needed as materialized (
-                    select coalesce((
-                        select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
-                        where c.id = \(creation)), 1) as urgency
-                )
-                """,
                 Self.move(
                     """
                     c.id in (
                         select id from channels
                         where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
                             and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
-                            and (select urgency from needed) > \(Self.isKept(now: now))::integer
-                        order by \(Self.isKept(now: now)), retire_at, id limit 1 for update skip locked)
-                    """, from: [.retiring], to: .deleting, reason: Self.placeNeeded, due: "\(leasedUntil)",
-                    leasedUntil: leasedUntil, also: ", attempts = c.attempts + 1", at: now))
+                            and \(Self.isKept(now: now))::integer < coalesce((
+                                select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
+                                where c.id = \(creation)), 1)
+                        order by \(Self.isKept(now: now)), next_attempt_at, id limit 1 for update skip locked)
+                    """, from: [.retiring], to: .deleting, reason: Self.placeNeeded, leasedUntil: leasedUntil,
+                    at: now))
         ).map(Self.task)
     }
 
     /// Stores the intent to create a channel, within the app's limit. The caller gets a lease of the channel until
     /// `leasedUntil`.
     ///
-    /// - Throws: `app-not-found`, `quota-exhausted`.
+    /// - Returns: `nil`: no place is left.
+    /// - Throws: `app-not-found`.
     func reserve(
         _ draft: Contract.ChannelDraft, for app: AppEnvironment, now: Date, leasedUntil: Date
-    ) async throws -> ChannelTask {
+    ) async throws -> ChannelTask? {
         try await database.transaction { connection in
             let row = try await Self.lock(app, on: connection)
-            let address = try Self.address(row)
-            var quota = Quota(
-                bundleID: address.bundleID, environment: address.environment, limit: try row.decode("channel_limit"))
-            let counts = try await connection.pipeline([
+            let address: APNsAddress = try row.read()
+            // Counted by a statement that begins after the lock, so it sees what earlier holders of the lock added.
+            let room = try await connection.query(
                 """
-                select state, count(*) as n from channels
-                where \(AppColumns.isOf(address.app)) and state <> 'deleted' group by state
-                """,
-                "select count(*) as n from unmanaged_channels where \(AppColumns.isOf(address.app))",
-            ])
-            for count in counts[0] { quota.byState[try count.word("state")] = try count.decode("n") }
-            quota.unmanaged = try counts[1][0].decode("n")
-            guard quota.taken < quota.capacity else { throw Problem.quotaExhausted(quota) }
+                select \(Self.places) as places from app_environments ae join apps a using (bundle_id)
+                where \(AppColumns.isOf(address.app, row: "ae"))
+                """)
+            guard try room[0].decode(Int.self, "places") > 0 else { return nil }
             let added = Self.add(
                 Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
                 as: .creating, leasedUntil: leasedUntil, at: now)
-            let inserted = try await Self.make(added, nil, AuditRows(by: .server, at: now), on: connection)
-            guard let channel = inserted.first else {
-                throw Problem(.internalError, "The channel's row was not written.")
-            }
-            try await IdempotencyMark.current?.note(channel.id, on: connection)
-            return ChannelTask(
-                channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
+            let channel = try await Self.make(added, nil, AuditRows(by: .server, at: now), on: connection)[0]
+            try await IdempotentRequest.current?.note(channel.id, on: connection)
+            return ChannelTask(channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
         }
     }
 
     /// Locks the app's quota until the commit. This makes the limit exact: every reservation of this app and environment
     /// waits for the lock.
     ///
-    /// - Returns: a row with the app's address and limit.
+    /// - Returns: a row with the app's address.
     /// - Throws: `app-not-found`.
     static func lock(_ app: AppEnvironment, on connection: PostgresConnection) async throws -> PostgresRow {
         let rows = try await connection.query(
             """
-            select \(addressColumns), a.channel_limit from app_environments ae \(addressJoins)
+            select \(addressColumns) from app_environments ae \(addressJoins)
             where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for update of ae
             """)
         guard let row = rows.first else { throw Problem.noApp(app.bundleID) }

@@ -52,10 +52,9 @@ extension API {
             },
             Route(.deleteChannel) { _, context in
                 let force = try context.query.flag("force")
-                let app = try context.app()
                 let id = try context.id(orThrow: .channelNotFound)
-                _ = try await apps.registered(app.bundleID)
-                try await operations.delete(id, of: app, force: force, by: context.actor)
+                let channel = try await channels.recorded(id, of: try context.app(), among: apps)
+                try await operations.delete(channel, force: force, by: context.actor)
                 return .noContent
             },
         ]
@@ -85,16 +84,12 @@ extension ChannelCalls {
     func create(
         _ draft: Contract.ChannelDraft, for app: AppEnvironment, by actor: AuditActor
     ) async throws -> Channel {
-        func reserved() async throws -> ChannelTask {
+        func reserve() async throws -> ChannelTask? {
             try await channels.reserve(draft, for: app, now: now(), leasedUntil: leasedUntil)
         }
-        let task: ChannelTask
-        do {
-            task = try await reserved()
-        } catch let problem as Problem where problem.kind == .quotaExhausted {
-            guard try await reclaim(app, by: actor) == true else { throw problem }
-            task = try await reserved()
-        }
+        var reserved = try await reserve()
+        if reserved == nil, try await reclaim(app, by: actor) == true { reserved = try await reserve() }
+        guard let task = reserved else { throw try await quotaExhausted(app) }
         let (channel, answer) = try await create(task, retries: false, by: actor)
         if case .accepted = answer { return channel }
         var problem = try await problem(answer, address: task.address, verb: "create the channel", changes: true)
@@ -128,11 +123,25 @@ extension ChannelCalls {
 
     /// Deletes a channel at Apple. If Apple cannot be asked, the channel stays `deleting` and the server keeps trying.
     /// A repetition of the call succeeds once the channel is deleted.
-    func delete(_ id: UUID, of app: AppEnvironment, force: Bool, by actor: AuditActor) async throws {
-        let begun = try await channels.beginDeletion(id, of: app, force: force, now: now(), leasedUntil: leasedUntil)
-        guard let task = begun else { return }
-        let (channel, answer) = try await delete(task, by: actor)
+    ///
+    /// - Throws: `channel-in-use` if a live event needs the channel and `force` is false.
+    func delete(_ channel: Channel, force: Bool, by actor: AuditActor) async throws {
         guard channel.state != .deleted else { return }
+        guard channel.channelID != nil else {
+            throw Problem(
+                .channelInUse, "The channel is still being created. Try again once its state is active.",
+                retryAfter: 5)
+        }
+        let begun = try await channels.beginDeletion(
+            channel.id, force: force, now: now(), leasedUntil: leasedUntil)
+        guard let task = begun else {
+            throw Problem(
+                .channelInUse,
+                "The event \(channel.eventKey?.rawValue ?? "") still needs this channel. "
+                    + "End or delete the event, or repeat with ?force=true; the event then gets a new channel.")
+        }
+        let (deleted, answer) = try await delete(task, by: actor)
+        guard deleted.state != .deleted else { return }
         throw try await problem(
             answer, address: task.address, verb: "delete the channel (the server keeps trying)", changes: true)
     }
@@ -157,10 +166,16 @@ extension ChannelCalls {
         case .accepted(let policy, _): return (policy, answer)
         // A 404 alone may also come from a wrong address.
         case .refused(let refusal)
-        where refusal.meaning == .channelGone || (refusal.status == 404 && refusal.reason == .badPath):
+        where refusal.meaning == .channelGone || refusal.isUnknownPath:
             return (nil, answer)
         default: throw try await problem(answer, address: address, verb: "read the channel")
         }
+    }
+
+    private func quotaExhausted(_ app: AppEnvironment, apns: APNsRefusal? = nil) async throws -> Problem {
+        let quotas = try await channels.quotas(now: now(), tenure: ChannelTenure())
+        let quota = quotas.first { $0.bundleID.topic == app.bundleID.topic && $0.environment == app.environment }
+        return quota.map { .quotaExhausted($0, apns: apns) } ?? .noApp(app.bundleID)
     }
 
     /// The error for a caller whose call did not succeed.
@@ -172,8 +187,7 @@ extension ChannelCalls {
     ) async throws -> Problem {
         switch answer {
         case .refused(let refusal) where refusal.meaning == .quota:
-            let quota = try await channels.quotas(now: now(), tenure: ChannelTenure()).first { $0.place == address.app }
-            return quota.map { .quotaExhausted($0, apns: refusal) } ?? .noApp(address.bundleID)
+            return try await quotaExhausted(address.app, apns: refusal)
         case .refused(let refusal):
             let what =
                 refusal.isHeldBack
@@ -188,9 +202,7 @@ extension ChannelCalls {
                     ? "APNs did not answer when asked to \(verb): \(reason). It may have been done."
                     : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
         case .unsent(let reason), .withheld(let reason):
-            let keyFile = gateway.keyFile(
-                of: KeyUse(credentials: address.credentials, environment: address.environment)
-            ).state
+            let keyFile = gateway.keyFile(of: address.credentials)
             if keyFile == .missing || keyFile == .unreadable {
                 return Problem(
                     .credentialsMissing,

@@ -18,19 +18,18 @@ struct ChannelStore: Sendable {
         c.storage_policy as "storagePolicy", c.state, c.event_key as "eventKey", c.label, c.reason, c.attempts,
         c.next_attempt_at as "nextAttemptAt", c.created_at as "createdAt", nullif(c.variant, '') as variant,
         c.changed_at as "changedAt", c.called_at as "calledAt", c.doubted_at as "doubtedAt",
-        case when c.called_at is not null then greatest(c.next_attempt_at, c.leased_until) end as "settleableAt",
+        case when c.called_at is not null then c.next_attempt_at end as "settleableAt",
         c.deletion_confirmed as "deletionConfirmed", \(isWanted) as "isWanted"
         """
     }
 
-    /// The columns of an app's address for calls to APNs. A statement with these columns selects from `app_environments
+    /// The columns of an `APNsAddress`. A statement with these columns selects from `app_environments
     /// ae` with the joins `addressJoins`.
     static let addressColumns: PostgresQuery = """
-        a.bundle_id as app_bundle_id, ae.environment as app_environment,
-        coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-        coalesce(ae.quirks #>> '{management-path,value}', 'registered') as management_path,
-        \(isCapabilityOff) as is_capability_off,
-        ae.apple_asked_at
+        a.bundle_id as "bundleID", ae.environment, coalesce(ae.team_id, a.team_id) as "credentials.teamID",
+        coalesce(ae.key_id, a.key_id) as "credentials.keyID",
+        coalesce(ae.quirks #>> '{management-path,value}', 'registered') as "managementPath",
+        \(isCapabilityOff) as "isCapabilityOff", ae.apple_asked_at
         """
 
     static let addressJoins: PostgresQuery = "join apps a on a.bundle_id = ae.bundle_id"
@@ -39,17 +38,9 @@ struct ChannelStore: Sendable {
     static let isCapabilityOff: PostgresQuery =
         "coalesce(ae.quirks #>> '{broadcast-feature,value}' = 'off', false)"
 
-    static func address(_ row: PostgresRow) throws -> APNsAddress {
-        APNsAddress(
-            bundleID: try row.word("app_bundle_id"), environment: try row.word("app_environment"),
-            credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
-            managementPath: try row.word("management_path"),
-            isCapabilityOff: try row.decode("is_capability_off"))
-    }
-
     static func task(_ row: PostgresRow) throws -> ChannelTask {
         ChannelTask(
-            channel: try row.read(), address: try address(row), listAskedAt: try row.decode("apple_asked_at"))
+            channel: try row.read(), address: try row.read(), listAskedAt: try row.decode("apple_asked_at"))
     }
 
     func channel(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
@@ -82,8 +73,9 @@ struct ChannelStore: Sendable {
         let channel = try await channel(id, of: app)
         guard let channel, channel.state != .failed else { return nil }
         if channel.state == .creating {
-            let leased = try await database.query("select from channels where id = \(id) and leased_until > now()")
-            guard leased.isEmpty else { throw Problem.inProgress }
+            let called = try await database.query(
+                "select from channels where id = \(id) and called_at is not null and next_attempt_at > now()")
+            guard called.isEmpty else { throw Problem.inProgress }
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
         }
         // If the channel has no ID, APNs refused to create it.
@@ -93,20 +85,17 @@ struct ChannelStore: Sendable {
     func channels(
         of app: AppEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Contract.Page<Contract.Channel> {
-        let part = try TimePage(page, by: "c.created_at", "c.id")
-        let rows = try await database.query(
-            """
-            select \(Self.columns) from channels c join apps a using (bundle_id)
-            where \(AppColumns.isNamed(app, row: "c"))
-                and (\(filter.state?.rawValue)::text is null or c.state = \(filter.state?.rawValue)::text::channel_state)
-                and (\(filter.storagePolicy?.rawValue)::text is null
-                    or c.storage_policy = \(filter.storagePolicy?.rawValue)::text::storage_policy)
-                and (\(filter.eventKey?.rawValue)::text is null or c.event_key = \(filter.eventKey?.rawValue))
-                and (\(filter.channelID)::text is null or c.channel_id = \(filter.channelID))
-                and \(part.condition)
-            \(part.order)
-            """)
-        return part.page(try rows.read(Channel.self), { ($0.createdAt, $0.id.words) }, as: { Contract.Channel($0) })
+        try await database.page(
+            page,
+            of: """
+                select \(Self.columns) from channels c join apps a using (bundle_id)
+                where \(AppColumns.isNamed(app, row: "c"))
+                    and (\(filter.state?.rawValue)::text is null or c.state = \(filter.state?.rawValue)::text::channel_state)
+                    and (\(filter.storagePolicy?.rawValue)::text is null
+                        or c.storage_policy = \(filter.storagePolicy?.rawValue)::text::storage_policy)
+                    and (\(filter.eventKey?.rawValue)::text is null or c.event_key = \(filter.eventKey?.rawValue))
+                    and (\(filter.channelID)::text is null or c.channel_id = \(filter.channelID))
+                """, as: { try $0.map { Contract.Channel(try $0.read()) } })
     }
 
     /// Unmanaged channels, ordered by their IDs.
@@ -138,7 +127,7 @@ struct ChannelStore: Sendable {
             select \(Self.addressColumns) from app_environments ae \(Self.addressJoins)
             where \(AppColumns.isNamed(app, row: "ae"))
             """
-        ).first.map(Self.address)
+        ).first?.read()
     }
 }
 
@@ -178,5 +167,102 @@ extension Contract.Channel {
             channelId: channel.channelID, bundleId: app.bundleID.rawValue, environment: .init(app.environment),
             storagePolicy: channel.storagePolicy.map(Contract.StoragePolicy.init), firstSeenAt: channel.firstSeenAt,
             managed: false)
+    }
+}
+
+extension ChannelStore {
+    /// Takes over a channel that already exists at Apple.
+    ///
+    /// - Parameters:
+    ///   - policy: the channel's policy, as Apple's `answer` says.
+    ///   - reach: the caller's reach. It limits the events that the channel may serve.
+    /// - Throws: `app-not-found`; `channel-exists` if the ledger already has the channel, or the event has another
+    ///   channel for this audience; `event-not-found`, `event-ended`; `invalid-request` if the event has no such
+    ///   audience.
+    func `import`(
+        _ wanted: Contract.ChannelImport, _ policy: StoragePolicy, into app: AppEnvironment, within reach: AppReach,
+        answer: Contract.AuditAnswer, by actor: AuditActor, now: Date
+    ) async throws -> Channel {
+        let eventKey = try wanted.eventKey.map { text throws(Problem) in try EventKey(allowed: text) }
+        let variant = try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) }
+        return try await database.transaction { connection in
+            let app = try await Self.lock(app, on: connection).read(APNsAddress.self).app
+            let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
+            if let eventKey {
+                try await Self.prepare(eventKey, policy, for: audience, within: reach, now: now, on: connection)
+            }
+            let rows = Self.rows(
+                [(wanted.channelId, policy)], of: app, variant: variant, eventKey: eventKey, label: wanted.label)
+            let taken = try await Self.make(
+                Self.add(rows, as: .active, at: now), (.channelImported, "null"),
+                AuditRows(by: actor, at: now, answer: answer), on: connection)
+            guard let channel = taken.first else {
+                throw try await Self.conflict(wanted, eventKey, audience, on: connection)
+            }
+            try await connection.pipeline([
+                Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.wake([.channels]),
+            ])
+            try await IdempotentRequest.current?.note(channel.id, on: connection)
+            return channel
+        }
+    }
+
+    /// Why the channel could not be added: the ledger has it, or the event's audience has another channel.
+    private static func conflict(
+        _ wanted: Contract.ChannelImport, _ eventKey: EventKey?, _ audience: Audience.ID,
+        on connection: PostgresConnection
+    ) async throws -> Problem {
+        let app = AppEnvironment(bundleID: audience.bundleID, environment: audience.environment)
+        let others = try await connection.query(
+            """
+            select \(columns) from channels c
+            where \(AppColumns.isOf(app, row: "c")) and (c.channel_id = \(wanted.channelId)
+                or c.event_key = \(eventKey?.rawValue) and \(AudienceColumns.isSame("c", audience))
+                    and c.state in \(Channel.State.sql(.servesAudience)))
+            """
+        ).read(Channel.self)
+        if let same = others.first(where: { $0.channelID == wanted.channelId }) {
+            return Problem(
+                .channelExists, "This channel is managed already: \(same.id.words), \(same.state.rawValue)."
+            ) { ($0.id, $0.state) = (same.id.words, same.state) }
+        }
+        let other = others.first.map { "\($0.id.words), \($0.state.rawValue)" } ?? ""
+        return Problem(
+            .channelExists,
+            "The event \(eventKey?.rawValue ?? "") has a channel for this audience: \(other). Import without "
+                + "eventKey, or set the event's channelsOpenAt to later and delete that one first.")
+    }
+
+    /// Checks that the event has this audience. An intent that was not sent to Apple yet is replaced.
+    private static func prepare(
+        _ eventKey: EventKey, _ policy: StoragePolicy, for audience: Audience.ID, within reach: AppReach, now: Date,
+        on connection: PostgresConnection
+    ) async throws {
+        guard try await !EventChange.lock(eventKey, within: reach, on: connection).isOver else {
+            throw Problem(.eventEnded, "The event \(eventKey) is over and needs no channel.")
+        }
+        let served = try await connection.query(
+            """
+            select from audiences u where u.event_key = \(eventKey.rawValue) and \(AudienceColumns.isSame("u", audience))
+                and u.storage_policy = \(policy.rawValue)::storage_policy and \(AudienceColumns.wantsChannel("u"))
+            """)
+        guard !served.isEmpty else {
+            throw Problem(
+                .invalidRequest, "The event \(eventKey) has no audience this channel can serve.",
+                errors: [
+                    FieldError(
+                        pointer: "/eventKey",
+                        detail: "The channel is \(policy.rawValue); the event needs an audience "
+                            + "of \(audience.bundleID) in \(audience.environment.rawValue) "
+                            + (audience.variant.map { "in variant \($0) " } ?? "without a variant ")
+                            + "with that policy that is reached by a channel.")
+                ])
+        }
+        let isItsOwn: PostgresQuery =
+            "c.event_key = \(eventKey.rawValue) and \(AudienceColumns.isSame("c", audience))"
+        try await connection.query(
+            move(
+                "c.called_at is null and \(isItsOwn)", from: [.creating, .failed, .missing], to: .deleted,
+                reason: "'an imported channel took its place'", at: now))
     }
 }

@@ -3,23 +3,16 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import Logging
+internal import Synchronization
 
 /// Calls to Apple about channels. Each call records its result. Its loops and reconciliations make calls about
 /// leased channels; `Channel+routes` has what operators ask and wait for.
 struct ChannelCalls: Sendable {
     let gateway: any APNsGateway
     let channels: ChannelStore
-    /// Seconds after which another caller may take over a channel whose caller died. The lease is extended during a
-    /// call.
-    let lease: TimeInterval
-    let now: @Sendable () -> Date
-    let logger: Logger
-    var counting: Counting = { _ in }
+    /// When the lease of its channel ends, another caller may take over the channel. A call extends the lease.
+    let worker: Worker
     let witness = ListWitness()
-
-    /// Seconds to wait after a creation without an answer. If Apple's list does not have the channel after this wait,
-    /// we trust the list.
-    private static let settlePause: TimeInterval = 2
 
     /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
     /// deleted, and Apple is asked once more.
@@ -37,52 +30,50 @@ struct ChannelCalls: Sendable {
         }
         var answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {
-            switch try await reclaim(task.address.app, for: task.channel.id, by: actor) {
-            case true?: answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
-            case false?: break
-            // The limit is reached, but this ledger has no channel to delete. So Apple has channels that are not in
-            // this ledger, and a reconciliation finds them. If the channel was refused for this reason before, the
-            // reconciliation was already requested.
-            case nil where task.channel.reason == refusal.reason.rawValue: break
-            case nil: try await channels.requestReconciliation(task.address.app, now: now())
+            let isFree = try await reclaim(task.address.app, for: task.channel.id, by: actor)
+            if isFree == true {
+                answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
+            } else if isFree == nil, task.channel.reason != refusal.reason.rawValue {
+                // The limit is reached, but this ledger has no channel to delete. So Apple has channels that are not in
+                // this ledger, and a reconciliation finds them. If the channel was refused for this reason before, the
+                // reconciliation was already requested.
+                try await channels.requestReconciliation(task.address.app, now: now())
             }
         }
-        let outcome: ChannelOutcome =
-            switch answer {
-            case .accepted(let channelID, _): .created(channelID: channelID)
-            case .refused(let refusal) where retries:
-                .notCreated(
-                    state: refusal.isTemporary ? .creating : .failed, nextAttemptAt: next(task, after: refusal))
-            // Apple never received the call.
-            case .unsent where retries, .withheld where retries:
-                .notCreated(state: .creating, nextAttemptAt: next(task))
-            case .refused, .unsent, .withheld: .notCreated(state: .deleted, nextAttemptAt: nil)
-            case .unanswered: .unanswered(settleableAt: now().addingTimeInterval(Self.settlePause))
-            }
+        let outcome = ChannelOutcome(
+            creation: answer, retries: retries, attempts: task.channel.attempts, now: now(),
+            jitter: .random(in: 0..<1))
         return (try await record(outcome, answer, accepted: 201, of: task, by: actor), answer)
     }
 
-    /// Asks Apple to delete the channel; a channel that Apple does not know counts as deleted (docs/internals/apns.md
-    /// C3).
+    /// Asks Apple to delete the channel.
     func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
-            throw Problem(
-                .internalError,
-                "The channel \(task.channel.id) cannot be deleted at Apple: it has no channel ID from Apple.")
+            throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's.")
         }
         let keeper = keep(task)
         defer { keeper.cancel() }
         let answer = await gateway.deleteChannel(channelID, at: task.address)
-        let isGone = await meansGone(answer, channelID, task.address)
-        let outcome: ChannelOutcome = isGone ? .deleted : .notDeleted(nextAttemptAt: next(task, after: answer.refusal))
+        // A 404 alone may also come from a wrong address, so Apple's list must not have the channel either.
+        var isListed = true
+        if answer.refusal?.isUnknownPath == true,
+            case .accepted(let listing, _) = await gateway.listChannels(at: task.address)
+        {
+            isListed = listing.channelIDs.contains(channelID)
+        }
+        let outcome = ChannelOutcome(
+            deletion: answer, isListed: isListed, attempts: task.channel.attempts, now: now(),
+            jitter: .random(in: 0..<1))
         return (try await record(outcome, answer, accepted: 204, of: task, by: actor), answer)
     }
 
-    var leasedUntil: Date { now().addingTimeInterval(lease) }
+    var leasedUntil: Date { worker.leasedUntil }
+    var logger: Logger { worker.logger }
+    func now() -> Date { worker.now() }
 
     /// Extends the task's lease until its calls end.
     private func keep(_ task: ChannelTask) -> Task<Void, Never> {
-        keepLease(of: lease, logger) { try await channels.extendLease(of: task, until: leasedUntil) }
+        worker.keepLease { try await channels.extendLease(of: task, until: leasedUntil) }
     }
 
     /// Records the outcome of a call. If the database is away and the server itself made the call, this waits for the
@@ -102,17 +93,6 @@ struct ChannelCalls: Sendable {
         }
     }
 
-    /// Whether the answer to a deletion says that Apple does not have the channel any more. A 404 alone may also come
-    /// from a wrong address. So after a 404, this method reads Apple's list to check that the channel is not in it.
-    private func meansGone(_ answer: APNsAnswer<Void>, _ channelID: String, _ address: APNsAddress) async -> Bool {
-        guard let refusal = answer.refusal else { return if case .accepted = answer { true } else { false } }
-        if refusal.reason == .channelNotRegistered || refusal.reason == .badChannelId { return true }
-        guard refusal.status == 404, refusal.reason == .badPath,
-            case .accepted(let listing, _) = await gateway.listChannels(at: address)
-        else { return false }
-        return !listing.channelIDs.contains(channelID)
-    }
-
     /// Deletes a channel that no device needs but that is still kept, if the creation may take its place
     /// (`ChannelStore.reclaim`).
     ///
@@ -121,21 +101,6 @@ struct ChannelCalls: Sendable {
         let spare = try await channels.reclaim(app, for: creation, now: now(), leasedUntil: leasedUntil)
         guard let spare = spare.first else { return nil }
         return try await delete(spare, by: actor).0.state == .deleted
-    }
-
-    private func next(_ task: ChannelTask, after refusal: APNsRefusal? = nil) -> Date {
-        let attempts = task.channel.attempts
-        let (policy, after): (RetryPolicy, Int) =
-            switch refusal?.meaning {
-            case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capability, attempts)
-            // Only people can remove the cause of such a refusal, so the server retries slowly.
-            case .quota: (.places, 1)
-            case .configuration, .badRequest, .channelGone: (.channels, max(attempts, 10))
-            case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
-            case .credentials, .throttled, .unavailable, nil: (.channels, attempts)
-            }
-        return policy.nextAttempt(
-            after: after, now: now(), retryAfter: refusal?.retryAfter, jitter: .random(in: 0..<1))
     }
 
     func log<Value>(
@@ -163,10 +128,10 @@ struct ChannelCalls: Sendable {
 extension ChannelCalls {
     /// Makes due calls to Apple. The rest between claims lets several calls that end at about the same time cause only
     /// one claim.
-    func calling(mayClaim: @escaping @Sendable () -> Bool) -> WorkLoop<ChannelTask> {
+    func calling() -> WorkLoop<ChannelTask> {
         WorkLoop(
             .init(places: 32, rest: .milliseconds(5), pollInterval: .seconds(5)),
-            failure: "channels could not be claimed", logger: logger, now: now, mayClaim: mayClaim,
+            failure: "channels could not be claimed", worker,
             claim: { limit, _ in
                 let tasks = try await channels.claimDue(now: now(), leasedUntil: leasedUntil, limit: limit)
                 return try await .claimed(tasks) { try await channels.nextDue(now: now()) }
@@ -181,8 +146,8 @@ extension ChannelCalls {
     ///   - calling: makes the calls that are due now. Each recorded result signals `.channels`, which wakes this loop.
     func aligning(_ tenure: ChannelTenure, waking calling: WorkLoop<ChannelTask>) -> WorkLoop<Never> {
         WorkLoop(
-            .init(rest: .milliseconds(50), restPerRound: 4, pollInterval: .seconds(5)),
-            failure: "channels could not be brought in line with the events", logger: logger, now: now
+            .init(rest: .milliseconds(50), restPerRound: 4, pollInterval: .seconds(5), topic: .channels),
+            failure: "channels could not be brought in line with the events", worker
         ) { _, _ in
             // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }
@@ -210,7 +175,76 @@ extension ChannelCalls {
     }
 }
 
-extension APNsRefusal {
-    /// Whether the same request may soon succeed. If it may, the creation stays pending.
-    fileprivate var isTemporary: Bool { meaning == .throttled || meaning == .unavailable }
+/// The readings of Apple's lists by this process. A task contains the time of the last reading before its lease, so
+/// later readings are kept here.
+final class ListWitness: Sendable {
+    fileprivate struct Times {
+        /// When the last stored list was requested.
+        var list: Date?
+        var failure: Date?
+        /// The reading in progress. Other callers wait for it.
+        var reading: Task<Void, Never>?
+    }
+
+    fileprivate let times = Mutex<[AppEnvironment: Times]>([:])
+}
+
+/// Reads Apple's list before a creation, unless the list was read recently. If the creation gets no answer, only a
+/// channel that was not in the list before can be the new channel. One list serves all creations of an app for half a
+/// minute.
+extension ChannelCalls {
+    /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.witnessAge`, it
+    /// proves nothing, so this limit is half of that age.
+    private static let freshness: TimeInterval = CreationMatch.witnessAge / 2
+
+    /// Seconds to wait after a failed reading of the list.
+    private static let rest: TimeInterval = 5
+
+    /// Makes sure that there is a recent list for the creation. If the list cannot be read, the creation is made
+    /// anyway, because an event without a channel is worse than a channel that people must check.
+    ///
+    /// - Returns: whether the list may be newer than the list that the task contains. In this case, the call to Apple
+    ///   begins later than the time that was recorded with the lease, so the new start of the call must be recorded
+    ///   (`ChannelStore.beginCall`).
+    func readListIfNeeded(_ task: ChannelTask) async -> Bool {
+        let app = task.address.app
+        let times = witness.times.withLock { $0[app] ?? .init() }
+        let latest = [task.listAskedAt, times.list].compactMap { $0 }.max()
+        if let latest, now().timeIntervalSince(latest) < Self.freshness {
+            return latest > task.listAskedAt ?? .distantPast
+        }
+        if let failed = times.failure, now().timeIntervalSince(failed) < Self.rest { return false }
+        await reading(of: task.address).value
+        return true
+    }
+
+    /// The reading in progress; if there is none, a new one.
+    private func reading(of address: APNsAddress) -> Task<Void, Never> {
+        witness.times.withLock { times in
+            if let reading = times[address.app]?.reading { return reading }
+            let reading = Task { await read(address) }
+            times[address.app, default: .init()].reading = reading
+            return reading
+        }
+    }
+
+    private func read(_ address: APNsAddress) async {
+        let askedAt = now()
+        var (list, failure): (Date?, Date?) = (nil, nil)
+        if case .accepted(let listing, _) = await gateway.listChannels(at: address) {
+            do {
+                try await channels.witness(listing, askedAt: askedAt, seenAt: now(), address.app)
+                list = askedAt
+            } catch {
+                logger.warning(
+                    "APNs' list could not be stored; if the next creation gets no answer, check the unmanaged channels",
+                    metadata: ["app": "\(address.bundleID)", "error": "\(error)"])
+            }
+        } else {
+            failure = now()
+        }
+        witness.times.withLock { [list, failure] times in
+            times[address.app] = .init(list: list ?? times[address.app]?.list, failure: failure)
+        }
+    }
 }

@@ -6,34 +6,29 @@ extension Resource {
     /// `/console/apps/{bundleId}/{environment}/channels`: the channels of the ledger, or those that only Apple lists.
     static let channels = Resource(
         path: "/apps/:bundleId/:environment/channels", scope: .operate,
-        links: { visit in
-            [
-                Piece.Link(label: "The app", href: visit.fill("/apps/:bundleId")),
-                Piece.Link(
-                    label: "Reconciliations", href: visit.fill("/apps/:bundleId/:environment/reconciliations")),
-            ]
-        }, title: { "Channels of \($0.text("bundleId")), \($0.text("environment"))" },
+        links: ["The app": "/apps/:bundleId", "Reconciliations": "/apps/:bundleId/:environment/reconciliations"],
+        title: { "Channels of \($0.text("bundleId")), \($0.text("environment"))" },
         list: { $0.query["managed"] == "false" ? unmanaged : ledger },
         detail: Detail(
             operation: .getChannel, title: { channel, _ in "Channel \(channel.text("id"))" },
-            facts: Field.ofChannels),
+            facts: ofChannels),
         actions: [
             Action(
                 path: "/create", operation: .createChannel, label: "Create a channel by hand",
                 words: [
                     "It belongs to no event: whoever has its ID follows it, and broadcasts go to it alone. Events make "
                         + "their own."
-                ], next: .list,
+                ],
                 notice: { channel, _ in "Apple has made the channel \(channel.text("channelId"))." }),
             Action(
                 path: "/import", operation: .importChannel, label: "Import a channel",
                 words: [
                     "Takes a channel into the ledger that Apple lists, its storage policy read from Apple, for the event "
                         + "or for none. A reconciliation adopts or deletes them all."
-                ], asks: true, next: .list,
+                ], asks: true,
                 notice: { _, _ in "The channel is in the ledger, its storage policy read from Apple." }),
             Action(
-                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", query: ["verify": "true"],
+                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", fixed: "verify=true",
                 notice: { channel, _ in
                     let verified = channel["verified"]
                     let policy = verified?["storagePolicy"]?.string.map { ", with \($0)" } ?? ""
@@ -47,7 +42,7 @@ extension Resource {
                         + "back.",
                     "A channel that an event uses cannot be deleted here: end or cancel the event, and the channel "
                         + "retires by itself.",
-                ], asks: true, isIrreversible: true, isOffered: isThere, next: .list,
+                ], asks: true, isIrreversible: true, isOffered: isThere,
                 notice: { _, _ in "The channel is deleted." }),
             Action(
                 path: "/:id/force-delete", operation: .deleteChannel, label: "Delete the channel by force",
@@ -55,21 +50,21 @@ extension Resource {
                     "Deletes the channel at Apple although an event uses it. Activities that follow it get nothing more. "
                         + "An event that goes on gets another channel. Only apps that look the event up again find it.",
                     "Apple cannot give a channel back.",
-                ], query: ["force": "true"], asks: true, isIrreversible: true, isOffered: isThere, next: .list,
+                ], fixed: "force=true", asks: true, isIrreversible: true, isOffered: isThere,
                 notice: { _, _ in "The channel is deleted." }),
         ])
 
-    private static let isThere: @Sendable (ResourcePages.Shown) -> Bool = {
+    private static let isThere: @Sendable (Shown) -> Bool = {
         $0.object?.text("state") != Contract.ChannelState.deleted.rawValue
     }
 
     private static let ledger = Listing(
-        source: .operation(.listChannels), caption: "Channels of the ledger", nothing: "No channel fits.",
+        operation: .listChannels, caption: "Channels of the ledger", nothing: "No channel fits.",
         filter: ["managed", "state", "storagePolicy", "eventKey", "channelId"],
-        columns: [.link("id")] + Field.ofChannels)
+        columns: [.link("id")] + ofChannels)
 
     private static let unmanaged = Listing(
-        source: .operation(.listChannels), caption: "Channels that Apple lists and the ledger does not know",
+        operation: .listChannels, caption: "Channels that Apple lists and the ledger does not know",
         nothing: "At the last reconciliation Apple listed no channel that the ledger does not know.",
         filter: ["managed"],
         columns: [
@@ -80,10 +75,8 @@ extension Resource {
                 return [.link("Import…", ConsolePath.link(visit.path + "/import", query))]
             },
         ])
-}
 
-extension Field {
-    fileprivate static let ofChannels: [Field] = [
+    private static let ofChannels: [Field] = [
         Field("channelId", as: "Apple's ID"), "state", "storagePolicy", Field("eventKey", as: "Event"), "variant",
         "label",
         Field("Why") { channel, _ in

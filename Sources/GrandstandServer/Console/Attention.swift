@@ -3,12 +3,15 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 
-/// A problem of an app's channel quota that a person should solve.
+/// A problem of an app's channel quota that a person should solve. The overview shows all problems, `doctor` the alarms.
 struct Attention: Sendable {
     /// `critical` or `warning`.
     let level: String
     let subject: String
-    let text: String
+    /// The alarm that stands; `nil`: the problem raises none.
+    let alarm: Contract.QuotaAlarm?
+    /// What is wrong, and what to do about an alarm.
+    let text, advice: String
     let href: String?
     let remedies: [Command]
 
@@ -16,15 +19,20 @@ struct Attention: Sendable {
     static func list(_ quota: Quota) -> [Attention] {
         let app = quota.place
         var list: [Attention] = []
-        func add(_ level: Contract.QuotaLevel, _ text: String, _ href: String? = nil, _ remedies: [Command] = []) {
+        func add(
+            _ level: Contract.QuotaLevel, _ text: String, _ href: String? = nil, _ remedies: [Command] = [],
+            _ alarm: Contract.QuotaAlarm? = nil, _ advice: String = ""
+        ) {
             list.append(
                 Attention(
-                    level: level.rawValue, subject: "\(app.bundleID), \(app.environment.rawValue)", text: text,
-                    href: href, remedies: remedies))
+                    level: level.rawValue, subject: "\(app.bundleID), \(app.environment.rawValue)", alarm: alarm,
+                    text: text, advice: advice, href: href, remedies: remedies))
         }
         func since(_ date: Date?) -> String { date.map { "Since \(Moment($0).text)." } ?? "" }
         func advice(_ refused: Contract.KeyRefused) -> String {
-            "\(refused.keyId), \(refused.reason). \(since(refused.since)) \(Advice.refusedKey(refused.keyId))"
+            let isShared = refused.reason == APNsReason.tooManyProviderTokenUpdates.rawValue
+            let advice = isShared ? "Let nothing else sign with this key." : Advice.refusedKey(refused.keyId)
+            return "\(refused.keyId), \(refused.reason). \(since(refused.since)) \(advice)"
         }
         func channels(_ name: String, _ value: String) -> String {
             ConsolePath.link(ConsolePath.channels(app), [(name, value)])
@@ -34,11 +42,15 @@ struct Attention: Sendable {
             let (advice, href, remedies): (String, String, [Command]) =
                 switch alarm {
                 case .keyRefused: (quota.keyRefused.map(advice) ?? "", page, [])
-                case .keyMissing: ("Processes that have it send the app's messages; if none has, they wait.", page, [])
+                case .keyMissing:
+                    (
+                        "Processes that have it send the app's messages; if none has, they wait. Put it into "
+                            + "GRANDSTAND_APNS_KEY_DIR of each.", page, []
+                    )
                 case .capabilityOff where quota.reconciliationAlarm == .capabilityOff:
                     (
                         "Nothing was changed. \(Advice.capability) The channels do not come back when it is on again: "
-                            + "accept the loss with the command below.",
+                            + "accept the loss with the command.",
                         ConsolePath.reconciliations(app), [.reconcile(app, .recreate)]
                     )
                 case .capabilityOff: (Advice.capability, page, [])
@@ -64,7 +76,7 @@ struct Attention: Sendable {
                 }
             let isGrave = ![.listIncomplete, .ambiguousCreation, .manyInstallations].contains(alarm)
             let meaning = ContractText.help("Quota", "alarm", word: alarm.rawValue) ?? ""
-            add(isGrave ? .critical : .warning, "\(meaning) \(advice)", href, remedies)
+            add(isGrave ? .critical : .warning, meaning, href, remedies, alarm, advice)
         }
         for throttle in quota.throttles {
             add(

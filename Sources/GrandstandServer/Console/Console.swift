@@ -1,69 +1,58 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
+internal import Mustache
 
 /// `/console`: pages for people, on the API's port. They perform the API's operations with the key that is signed in.
-/// Requests for pages count against the rate limit of this key, like requests to the API.
+/// Requests for pages count against the rate limit of this key, like requests to the API. This value has the parsed
+/// templates of the pages.
 struct Console: Sendable {
     /// The path of all pages.
     static let path = "/console"
 
-    let templates: ConsoleTemplates
+    /// The texts of the templates by name. Each is a file `NAME.mustache`, compiled into the binary.
+    static let texts = EmbeddedFiles.texts.reduce(into: [String: String]()) { texts, file in
+        if file.key.hasSuffix(".mustache") { texts[String(file.key.dropLast(9))] = file.value }
+    }
+
+    private let library: MustacheLibrary
     /// More pages and forms, for tests.
     var others: [PageRoute] = []
+
+    /// Parses all templates, so that a mistake shows when the server starts and not when somebody opens a page.
+    init() throws {
+        MustacheContentTypes.register(HTMLText(), named: HTMLText.name)
+        // Each template sets its content type, because a partial does not inherit it.
+        let type = "{{% CONTENT_TYPE: \(HTMLText.name)}}"
+        library = MustacheLibrary(templates: try Self.texts.mapValues { try MustacheTemplate(string: type + $0) })
+    }
+
+    /// A whole page.
+    func html(_ frame: Frame) -> String {
+        // Never `nil`: a test renders all pages.
+        library.render(frame, withTemplate: frame.page.template) ?? ""
+    }
 }
 
 extension API {
     /// All pages, and the actions of their forms.
-    func pages(of console: Console) -> [PageRoute] {
-        overviewPages + eventPages + composerPages
-            + Resource.all.flatMap { ResourcePages(resource: $0).routes } + console.others
-    }
-
-    /// Adds the console to a router that has the API's routes.
-    func add(_ console: Console, _ responder: PageResponder, to router: Router<APIContext>) {
-        responder.addSignIn(to: router)
-        // These files need no session, because the sign-in page uses them.
-        for (path, type, file) in [
-            (ConsolePath.style, "text/css; charset=utf-8", "style.css"),
-            (ConsolePath.script, "text/javascript; charset=utf-8", "console.js"),
-        ] {
-            let text = ByteBuffer(string: EmbeddedFiles.texts[file] ?? "")
-            router.get(RouterPath(path)) { _, _ in
-                Response(
-                    status: .ok, headers: [.contentType: type, .cacheControl: "public, max-age=300"],
-                    body: ResponseBody(byteBuffer: text))
-            }
-        }
-        for page in pages(of: console) {
-            router.on(RouterPath(page.path), method: page.form == nil ? .get : .post) { request, context in
-                await responder.respond(page, request, context)
-            }
-        }
+    var pages: [PageRoute] {
+        overviewPages + eventPages + composerPages + Resource.all.flatMap(\.routes) + (console?.others ?? [])
     }
 }
 
-/// The paths of all pages. No other code writes these paths.
+/// The paths of pages.
 enum ConsolePath {
     static let overview = Console.path
     static let events = Console.path + "/events"
-    static let apps = Console.path + "/apps"
-    static let keys = Console.path + "/keys"
-    static let webhooks = Console.path + "/webhooks"
-    static let auditLog = Console.path + "/audit-log"
     static let signIn = Console.path + "/sign-in"
     static let signOut = Console.path + "/sign-out"
-    static let style = Console.path + "/style.css"
-    static let script = Console.path + "/console.js"
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
 
-    static func app(_ bundleID: BundleID) -> String { app(bundleID.rawValue) }
-
-    static func app(_ bundleID: String) -> String { apps + "/" + PercentEncoding.encode(bundleID) }
+    static func app(_ bundleID: BundleID) -> String {
+        Console.path + "/apps/" + PercentEncoding.encode(bundleID.rawValue)
+    }
 
     static func channels(_ app: AppEnvironment) -> String { environment(app) + "/channels" }
 
@@ -94,10 +83,7 @@ enum ConsolePath {
         let rest = target.dropFirst(Console.path.count)
         return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?") ? target : overview
     }
-}
 
-// The paths for organisers.
-extension ConsolePath {
     /// The path of an action on an event. The action is `preview`, `send`, `cancel`, `reopen`, `start`, `stop` or
     /// `move`.
     static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
@@ -105,13 +91,9 @@ extension ConsolePath {
     /// The page of the event, with a prefilled form for the next message.
     ///
     /// - Parameters:
-    ///   - broadcast: the message whose values fill the form; `nil`: the newest message.
+    ///   - id: the message whose values fill the form; `nil`: the newest message.
     ///   - message: `update` or `end`.
-    static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
-        link(event(key), [("from", broadcast?.uuidString.lowercased()), ("event", message)]) + "#compose"
-    }
-
-    static func withdrawal(of broadcast: UUID, _ key: EventKey) -> String {
-        event(key, "broadcasts/\(broadcast.uuidString.lowercased())/withdraw")
+    static func composer(_ key: EventKey, from id: String? = nil, _ message: String? = nil) -> String {
+        link(event(key), [("from", id), ("event", message)]) + "#compose"
     }
 }

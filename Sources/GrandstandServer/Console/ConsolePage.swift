@@ -20,91 +20,58 @@ extension ConsolePage {
     var refresh: Int? { nil }
 }
 
-/// The parts of a page that all pages share.
+/// The data of a template: `page`, and what all pages share.
 struct Frame: Sendable {
-    /// The key that is signed in; `nil` if nobody is signed in.
-    let visitor: Visitor?
-    let refresh: Refresh?
-    /// A sentence about the action that was performed just before.
-    let notice: String?
-    /// The token of every form.
-    var token = ""
-    let madeAt: Moment
-}
-
-/// The key that is signed in, and the pages that this key may open.
-struct Visitor: Sendable {
-    let keyName: String
+    let page: any ConsolePage
+    /// The name of the key that is signed in; `nil` if nobody is signed in.
+    let keyName: String?
     /// The apps that the key is bound to; `nil`: all.
     let boundTo: String?
     /// Links to the pages that the key's scopes allow.
     let links: [Choice]
+    /// Seconds after which the page reloads itself; `nil`: never, or a reader turned it off.
+    let seconds: Int?
+    /// The same in a browser without scripts, where a reload empties the forms.
+    let secondsWithoutScript: Int?
+    /// The link that turns the refresh off, or on again, because readers who need more time must be able to stop it;
+    /// `nil`: the page has no refresh.
+    let otherwise: String?
+    /// A sentence about the action that was performed just before.
+    let notice: String?
+    /// The token of every form.
+    let token: String
+    let madeAt: Moment
 
-    /// - Parameter path: the path of the page that is shown.
-    init(key: APIKey, path: String) {
-        keyName = key.name
-        boundTo = key.reach == .all ? nil : key.reach.text
-        let all: [(label: String, href: String, scopes: [Contract.Scope])] = [
-            ("Overview", ConsolePath.overview, [.operate]), ("Events", ConsolePath.events, [.organise]),
-            ("Apps", ConsolePath.apps, [.operate]),
-            ("Webhooks", ConsolePath.webhooks, [.operate, .organise]), ("Keys", ConsolePath.keys, [.admin]),
-            ("Audit log", ConsolePath.auditLog, [.operate]),
+    /// - Parameters:
+    ///   - path: the path of the page that is shown, or that people came from.
+    ///   - query: the query of this page; `nil`: it is the answer to a form, which does not reload itself, because a
+    ///     reload would send the form again.
+    init(_ page: any ConsolePage, _ signedIn: SignedIn?, path: String, query: String?, now: Date) {
+        self.page = page
+        let key = signedIn?.key
+        keyName = key?.name
+        boundTo = key?.reach == .all ? nil : key?.reach.text
+        let all: [(label: String, path: String, scopes: [Contract.Scope])] = [
+            ("Overview", "", [.operate]), ("Events", "/events", [.organise]), ("Apps", "/apps", [.operate]),
+            ("Webhooks", "/webhooks", [.operate, .organise]), ("Keys", "/keys", [.admin]),
+            ("Audit log", "/audit-log", [.operate]),
         ]
-        links = all.filter { $0.scopes.contains(where: key.holds) }.map { link in
-            let isBelow = link.href != ConsolePath.overview && path.hasPrefix(link.href + "/")
-            return Choice(link.href, label: link.label, isChosen: path == link.href || isBelow)
+        links = all.filter { link in link.scopes.contains { key?.holds($0) == true } }.map { link in
+            let href = Console.path + link.path
+            let isBelow = !link.path.isEmpty && path.hasPrefix(href + "/")
+            return Choice(href, label: link.label, isChosen: path == href || isBelow)
         }
+        let refresh = query == nil ? nil : page.refresh
+        let parts = (query ?? "").split(separator: "&").map(String.init)
+        let kept = parts.filter { $0 != "refresh=off" }
+        seconds = kept == parts ? refresh : nil
+        secondsWithoutScript = seconds.map { max(5, $0) }
+        let changed = kept == parts ? kept + ["refresh=off"] : kept
+        otherwise = refresh.map { _ in path + (changed.isEmpty ? "" : "?" + changed.joined(separator: "&")) }
+        notice = signedIn?.notice
+        token = signedIn?.session.formToken() ?? ""
+        madeAt = Moment(now, exact: true)
     }
-}
-
-/// The reload interval of a page, and the link that turns reloading off. Readers who need more time must be able to
-/// stop it.
-struct Refresh: Sendable {
-    let seconds: Int
-    /// The reload interval of a browser without scripts, where a reload empties the forms.
-    let secondsWithoutScript: Int
-    let isOff: Bool
-    /// The link that turns the refresh off, or on again.
-    let otherwise: String
-
-    init(seconds: Int, path: String, query: String?, isOff: Bool) {
-        self.seconds = seconds
-        secondsWithoutScript = max(5, seconds)
-        self.isOff = isOff
-        let kept = (query ?? "").split(separator: "&").filter { $0 != "refresh=off" }.map(String.init)
-        let changed = isOff ? kept : kept + ["refresh=off"]
-        otherwise = path + (changed.isEmpty ? "" : "?" + changed.joined(separator: "&"))
-    }
-}
-
-/// The parsed templates of the pages.
-struct ConsoleTemplates: Sendable {
-    /// The texts by name. Each is a file `NAME.mustache`, compiled into the binary.
-    static let texts = EmbeddedFiles.texts.reduce(into: [String: String]()) { texts, file in
-        if file.key.hasSuffix(".mustache") { texts[String(file.key.dropLast(9))] = file.value }
-    }
-
-    private let library: MustacheLibrary
-
-    /// Parses all templates, so that a mistake shows when the server starts and not when somebody opens a page.
-    init() throws {
-        MustacheContentTypes.register(HTMLText(), named: HTMLText.name)
-        // Each template sets its content type, because a partial does not inherit it.
-        let type = "{{% CONTENT_TYPE: \(HTMLText.name)}}"
-        library = MustacheLibrary(templates: try Self.texts.mapValues { try MustacheTemplate(string: type + $0) })
-    }
-
-    /// A whole page.
-    func html(_ page: any ConsolePage, _ frame: Frame) -> String {
-        // Never `nil`: a test renders all pages.
-        library.render(Sheet(frame: frame, page: page), withTemplate: page.template) ?? ""
-    }
-}
-
-/// The data of a template: `frame` for the parts that all pages share, `page` for the rest.
-struct Sheet {
-    let frame: Frame
-    let page: any ConsolePage
 }
 
 /// Escapes text for HTML. Mustache's own escaping compares Swift characters. To Swift, a quote followed by a combining
@@ -123,12 +90,9 @@ struct HTMLText: MustacheContentType {
             case "&": escaped += "&amp;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
-            default:
-                if Self.isDeceptive(scalar) {
-                    escaped += "[U+" + String(scalar.value, radix: 16, uppercase: true) + "]"
-                } else {
-                    escaped.unicodeScalars.append(scalar)
-                }
+            case _ where Self.isDeceptive(scalar):
+                escaped += "[U+" + String(scalar.value, radix: 16, uppercase: true) + "]"
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
         return escaped

@@ -63,24 +63,22 @@ extension FormFields {
     }
 }
 
-/// Checks that a form is sent from a page of this server, because other sites must not sign anybody in or out.
-enum FormOrigin {
-    static func isOurs(_ request: Request) -> Bool {
+// Other sites must not sign anybody in or out.
+extension Request {
+    /// Whether a form is sent from a page of this server.
+    var isOfOurPage: Bool {
         // Browsers send this header over HTTPS and to localhost, and `Origin` with every POST.
-        if let site = request.headers[.secFetchSite] { return site == "same-origin" || site == "none" }
+        if let site = headers[.secFetchSite] { return site == "same-origin" || site == "none" }
         // A client without `Origin` is not a browser, so there is no user whose cookie could be misused.
-        guard let origin = request.headers[.origin] else { return true }
+        guard let origin = headers[.origin] else { return true }
         // If the page is known to be from HTTPS, an origin with `http` is another site.
-        let schemes = request.cameByHTTPS ? ["https://"] : ["https://", "http://"]
-        guard let authority = request.head.authority, let scheme = schemes.first(where: origin.hasPrefix) else {
-            return false
-        }
-        return origin.dropFirst(scheme.count).lowercased() == authority.lowercased()
+        let schemes = cameByHTTPS ? ["https://"] : ["https://", "http://"]
+        return schemes.contains { origin.lowercased() == $0 + (head.authority?.lowercased() ?? "") }
     }
 
     /// - Throws: `forbidden`. Such a form is not counted as an attempt with a wrong key.
-    static func check(_ request: Request) throws(Problem) {
-        guard !isOurs(request) else { return }
+    func checkOrigin() throws(Problem) {
+        guard !isOfOurPage else { return }
         throw Problem(
             .forbidden, titled: "This form is not of this server",
             "It was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
@@ -108,7 +106,6 @@ extension Problem {
     /// - Returns: `nil` for an error that is not about the request.
     init?(shown error: any Error) {
         switch error {
-        case let broken as BrokenBody: self = broken.problem
         case let problem as Problem where problem.kind != .internalError: self = problem
         default: return nil
         }

@@ -10,7 +10,7 @@ struct FormInput: Sendable {
     let label: String
     var help: String?
     var value = ""
-    let isRequired: Bool
+    var isRequired = false
     /// The `type` of a field of one line; `nil`: the field is of another kind.
     var lineType: String?
     var isTime = false
@@ -46,8 +46,7 @@ extension FormInput {
     /// A field of one line that may be empty.
     static func line(_ name: String, _ label: String, _ value: String, isTime: Bool = false) -> FormInput {
         FormInput(
-            name: name, label: label, value: isTime ? FormTime.local(value) : value, isRequired: false,
-            lineType: "text", isTime: isTime)
+            name: name, label: label, value: isTime ? FormTime.local(value) : value, lineType: "text", isTime: isTime)
     }
 
     /// The field for a member. A member of an inner object has the object's name before its own; check boxes have the
@@ -63,12 +62,7 @@ extension FormInput {
             help: schema.flatMap { ContractText.help($0, member.name) }, isRequired: member.isRequired)
         let chosen = (initial?.elements ?? initial.map { [$0] } ?? []).compactMap(\.string)
         value = chosen.joined(separator: ", ")
-        func choose(_ words: [String]) {
-            choices = words.map { word in
-                let hint = schema.flatMap { ContractText.help($0, member.name, word: word) }
-                return Choice(word, hint: hint, isChosen: chosen.contains(word))
-            }
-        }
+        var words: [String] = []
         switch member.shape {
         case .text(let rule):
             // A text that may have line feeds needs more than one line.
@@ -81,23 +75,24 @@ extension FormInput {
         case .integer(let numbers):
             (lineType, least, most) = ("number", numbers.lowerBound, numbers.upperBound)
             value = initial?.integer.map(String.init) ?? ""
-        case .words(let words):
-            isSelect = true
-            choose(words)
-        case .array(.words(let words), _, _):
-            isSet = true
-            choose(words)
+        case .words(let all): (isSelect, words) = (true, all)
+        case .array(.words(let all), _, _): (isSet, words) = (true, all)
         case .array(.text, _, _): lineType = "text"
         case .array(.object(let members, _), _, _):
             isLong = true
-            let optional = members.filter { !$0.isRequired }.map(\.name).joined(separator: ", ")
-            let required = members.filter(\.isRequired).map(\.name).joined(separator: ", ")
-            help = "\(help ?? "") A line each: \(required) and, if it has them, \(optional)."
+            let names = [true, false].map { isRequired in
+                members.filter { $0.isRequired == isRequired }.map(\.name).joined(separator: ", ")
+            }
+            help = "\(help ?? "") A line each: \(names[0]) and, if it has them, \(names[1])."
         case .raw, .object:
             guard member.shape.isJSON else { return nil }
             isLong = true
             help = "\(help ?? "") As a JSON object."
         default: return nil
+        }
+        choices = words.map { word in
+            let hint = schema.flatMap { ContractText.help($0, member.name, word: word) }
+            return Choice(word, hint: hint, isChosen: chosen.contains(word))
         }
     }
 }
@@ -157,19 +152,16 @@ extension RequestShape {
     ///   - object: the object's name, if it is in another.
     ///   - hidden: members that are left out.
     ///   - present: the object as it is. A member keeps its value if the form has no field for it.
-    ///   - fixed: members with a fixed value.
     ///   - clears: whether an empty field is written as null.
     /// - Returns: `nil`: it has no member.
     func json(
         _ fields: FormFields, in object: String? = nil, without hidden: Set<String> = [],
-        keeping present: JSONValue? = nil, fixed: [(name: String, value: Bool)] = [], clears: Bool = false
+        keeping present: JSONValue? = nil, clears: Bool = false
     ) -> String? {
         let written = (members ?? []).filter { !hidden.contains($0.name) }.compactMap { member -> String? in
             let field = member.field(in: object)
             let value: String? =
-                if let fixed = fixed.first(where: { $0.name == member.name }) {
-                    "\(fixed.value)"
-                } else if let kept = present?[member.name], !member.isIn(fields, object) {
+                if let kept = present?[member.name], !member.isIn(fields, object) {
                     kept.isNull ? nil : String(decoding: kept.source, as: UTF8.self)
                 } else if member.shape.parts != nil {
                     member.shape.json(fields, in: member.name)
@@ -184,25 +176,19 @@ extension RequestShape {
     /// The JSON of one field; `nil`: it is empty. Text that is no number, no time or no JSON becomes a string, and the API
     /// refuses it.
     private func json(_ field: String, of fields: FormFields) -> String? {
-        if case .array(let element, _, _) = self {
-            let all: [String]
-            if case .object(let members, _) = element {
-                let names = (members.filter(\.isRequired) + members.filter { !$0.isRequired }).map(\.name)
-                all = (fields[field] ?? "").split(whereSeparator: \.isNewline).compactMap { line in
-                    let words = line.split(maxSplits: names.count - 1, whereSeparator: \.isWhitespace).map(String.init)
-                    let members = zip(names, words).map { "\($0.quotedJSON):\($1.quotedJSON)" }
-                    return members.isEmpty ? nil : "{\(members.joined(separator: ","))}"
-                }
-            } else if case .text = element {
-                let words = fields.all(field).flatMap { $0.split { $0 == "," || $0.isWhitespace } }
-                all = words.map { String($0).quotedJSON }
-            } else {
-                all = fields.all(field).map(\.quotedJSON)
-            }
-            return all.isEmpty ? nil : "[\(all.joined(separator: ","))]"
-        }
         guard let text = fields[field] else { return nil }
         switch self {
+        case .array(.object(let members, _), _, _):
+            let names = (members.filter(\.isRequired) + members.filter { !$0.isRequired }).map(\.name)
+            let objects = text.split(whereSeparator: \.isNewline).map { line in
+                let words = line.split(maxSplits: names.count - 1, whereSeparator: \.isWhitespace)
+                let members = zip(names, words).map { "\($0.quotedJSON):\(String($1).quotedJSON)" }
+                return "{\(members.joined(separator: ","))}"
+            }
+            return "[\(objects.filter { $0 != "{}" }.joined(separator: ","))]"
+        case .array:
+            let words = fields.all(field).flatMap { $0.split { $0 == "," || $0.isWhitespace } }
+            return "[\(words.map { String($0).quotedJSON }.joined(separator: ","))]"
         case .integer: return Int(text).map(String.init) ?? text.quotedJSON
         case .flag where ["true", "false"].contains(text): return text
         case .time: return FormTime.utc(text).quotedJSON

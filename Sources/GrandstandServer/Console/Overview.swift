@@ -37,53 +37,41 @@ struct Overview: ConsolePage {
     let spans: [Choice]
     let mayRegister: Bool
 
+    /// - Parameter quotas: those of the most serious level first.
     init(
         _ quotas: [Quota], live: [EventRow], _ figures: [Figure], samples: [Contract.QuotaSample], span: Span,
         _ visit: Visit
     ) {
-        let sorted = Self.order(quotas)
-        let all = sorted.flatMap(Attention.list)
+        let all = quotas.flatMap(Attention.list)
         attentions = all.filter { $0.level == "critical" } + all.filter { $0.level != "critical" }
         rows = live
         self.figures = figures
-        self.quotas = Self.table(sorted.filter(\.isUsed))
-        unused = sorted.filter { !$0.isUsed }.map { quota in
+        self.quotas = Self.table(quotas.filter(\.isUsed))
+        unused = quotas.filter { !$0.isUsed }.map { quota in
             let label = "\(quota.bundleID), \(quota.environment.rawValue)"
             return Piece.Link(label: label, href: ConsolePath.channels(quota.place))
         }
-        let byApp = Dictionary(grouping: samples) { "\($0.bundleId) \($0.environment.rawValue)" }
-        func past(_ quota: Quota) -> [Contract.QuotaSample]? {
-            byApp["\(quota.bundleID) \(quota.environment.rawValue)"]
-        }
-        plots = sorted.filter { $0.isUsed || past($0) != nil }.prefix(Self.plotted).map {
-            quota in QuotaPlot(quota, past(quota) ?? [], step: span.step, span: span.seconds, now: visit.now)
-        }
-        spans = Span.allCases.map { other in
-            Choice(
-                ConsolePath.link(ConsolePath.overview, [("span", other.rawValue)]), label: other.rawValue,
-                isChosen: other == span)
+        let past = Dictionary(grouping: samples) { "\($0.bundleId) \($0.environment.rawValue)" }
+        plots = quotas.map { ($0, past["\($0.bundleID) \($0.environment.rawValue)"] ?? []) }
+            .filter { $0.0.isUsed || !$0.1.isEmpty }.prefix(Self.plotted).map { quota, past in
+                QuotaPlot(quota, past, step: span.step, span: span.seconds, now: visit.now)
+            }
+        spans = Span.allCases.map {
+            Choice("\(Console.path)?span=\($0)", label: $0.rawValue, isChosen: $0 == span)
         }
         mayRegister = quotas.isEmpty && visit.key.holds(.admin)
     }
 }
 
 extension Overview {
-    /// Sorts the most serious level first.
-    static func order(_ quotas: [Quota]) -> [Quota] {
-        quotas.sorted {
-            ($0.level.gravity, $0.bundleID, $0.environment) < ($1.level.gravity, $1.bundleID, $1.environment)
-        }
-    }
-
     static func table(_ quotas: [Quota]) -> Table {
         Table(
-            "Places of each app and environment: taken now, and what the declared events will take",
-            limit: .max, quotas,
+            "Places of each app and environment: taken now, and what the declared events will take", quotas,
             [
                 Column("App") { [.link($0.bundleID.rawValue, ConsolePath.app($0.bundleID))] },
                 Column("Environment") { [.link($0.environment.rawValue, ConsolePath.channels($0.place))] },
                 Column("Taken") { [.bar($0.bar)] },
-                Column("Level") { [.level($0.level.rawValue, $0.level.rawValue)] },
+                Column("Level") { [.level(level: $0.level.rawValue, text: $0.level.rawValue)] },
                 Column("Most to come") { quota in
                     [.words("\(Wording.number(quota.forecast.peak)) at"), .moment(quota.forecast.peakAt)]
                 }, Column("Limit exceeded") { [.moment($0.forecast.exceedsAt, else: "not foreseen")] },
@@ -125,34 +113,36 @@ struct Figure: Sendable {
     /// `ok`, `warning`, `critical`; empty for a number that is neither good nor bad.
     let level: String
 
-    /// - Parameter apple: how this process reached APNs recently.
-    static func all(_ activity: ConsoleActivity, _ apple: Contract.APNsReadiness, now: Date) -> [Figure] {
-        let wait = activity.oldestWaiting.map { max(0, Int(now.timeIntervalSince($0))) }
-        let waiting = Figure(
-            label: "Oldest waiting", value: wait.map { "\(Wording.number($0)) s" } ?? "nothing waits",
-            detail: wait == nil
-                ? "All that was due has been sent." : "Since the oldest message that is due was accepted.",
-            level: wait.map { $0 > 60 ? "critical" : $0 > 10 ? "warning" : "ok" } ?? "ok")
-        let messages = Figure(
-            label: "Messages a minute", value: Wording.number(activity.messages),
-            detail: "Accepted in the last sixty seconds.", level: "")
-        let hosts = [("development", apple.development), ("production", apple.production)].map { name, host in
-            let (value, level) =
-                switch host.state {
-                case .notKnown: ("not asked yet", "")
-                case .reachable: ("reachable", "ok")
-                case .refused: ("refuses a key", "critical")
-                case .unreachable, .unknown: ("unreachable", "critical")
-                }
-            return Figure(label: "Apple, \(name)", value: value, detail: host.reason ?? "", level: level)
-        }
-        return [messages, waiting] + hosts
+    /// - Parameters:
+    ///   - activity: the number of messages accepted within the last minute, and when the oldest unsettled message was
+    ///     accepted; `nil`: nothing waits.
+    ///   - apple: how this process reached APNs recently.
+    static func all(
+        _ activity: (messages: Int, oldest: Date?), _ apple: Contract.APNsReadiness, now: Date
+    ) -> [Figure] {
+        let wait = activity.oldest.map { max(0, Int(now.timeIntervalSince($0))) }
+        let figures = [
+            Figure(
+                label: "Messages a minute", value: Wording.number(activity.messages),
+                detail: "Accepted in the last sixty seconds.", level: ""),
+            Figure(
+                label: "Oldest waiting", value: wait.map { "\(Wording.number($0)) s" } ?? "nothing waits",
+                detail: wait == nil
+                    ? "All that was due has been sent." : "Since the oldest message that is due was accepted.",
+                level: (wait ?? 0) > 60 ? "critical" : (wait ?? 0) > 10 ? "warning" : "ok"),
+        ]
+        return figures
+            + [("development", apple.development), ("production", apple.production)].map { name, host in
+                let (value, level) =
+                    switch host.state {
+                    case .notKnown: ("not asked yet", "")
+                    case .reachable: ("reachable", "ok")
+                    case .refused: ("refuses a key", "critical")
+                    case .unreachable, .unknown: ("unreachable", "critical")
+                    }
+                return Figure(label: "Apple, \(name)", value: value, detail: host.reason ?? "", level: level)
+            }
     }
-}
-
-extension Contract.QuotaLevel {
-    /// The rank for sorting. The most serious level has the lowest rank.
-    fileprivate var gravity: Int { [.critical, .warning].firstIndex(of: self) ?? 2 }
 }
 
 extension API {
@@ -168,46 +158,38 @@ extension API {
                             + "neither. Sign out, and in again with another one.")
                 }
                 let span = try visit.query.choice("span", Overview.Span.self) ?? .day
-                let quotas = try await stores.channels.quotas(now: visit.now, tenure: configuration.tenure)
-                    .filter { visit.reach.covers($0.bundleID) }
+                let all = try await stores.channels.quotas(now: visit.now, tenure: configuration.tenure)
+                // The most serious level comes first.
+                let quotas = [Contract.QuotaLevel.critical, .warning, .ok].flatMap { level in
+                    all.filter { $0.level == level && visit.reach.covers($0.bundleID) }
+                }
                 let live = try await stores.events.agenda(
                     where: EventFilter(state: .live, reach: visit.reach), limit: 20, now: visit.now)
                 let samples = try await stores.channels.samples(
                     QuotaHistory(
-                        reach: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
+                        reach: .only(Set(quotas.prefix(Overview.plotted).map(\.bundleID))),
                         from: visit.now.addingTimeInterval(-span.seconds), to: visit.now, step: span.step))
-                let activity = try await ConsoleActivity(stores.reports, within: visit.reach, now: visit.now)
-                let figures = Figure.all(activity, readiness().apns, now: visit.now)
+                let figures = Figure.all(
+                    try await activity(within: visit.reach, now: visit.now), readiness().apns, now: visit.now)
                 return .page(
                     Overview(quotas, live: try await rows(live), figures, samples: samples, span: span, visit))
             }
         ]
     }
-}
 
-/// The present activity, restricted to the apps of a key.
-struct ConsoleActivity: Sendable {
-    /// Messages accepted within the last minute.
-    var messages: Int
-    /// When the oldest unsettled message was accepted, among the lanes that are due or have a message under way; `nil`:
-    /// there is no such message.
-    var oldestWaiting: Date?
-
-    /// The highest count. Nobody needs an exact number beyond it.
-    private static let counted = 100_000
-}
-
-extension ConsoleActivity {
-    /// Reads the numbers. The second query reads only the lanes that have something to send.
-    init(_ database: Database, within reach: AppReach, now: Date) async throws {
-        let accepted = try await database.query(
+    /// The number of messages accepted within the last minute for the apps of a key, and when the oldest unsettled message
+    /// was accepted, among the lanes that are due or have a message under way; `nil`: there is no such message.
+    ///
+    /// Nobody needs an exact number beyond 100,000. The second query reads only the lanes that have something to send.
+    private func activity(within reach: AppReach, now: Date) async throws -> (messages: Int, oldest: Date?) {
+        let accepted = try await stores.reports.query(
             """
             select count(*) as n from (
                 select from broadcasts b where b.accepted_at > \(now.addingTimeInterval(-60)) and not b.scheduled
                     and \(EventReach.covers(reach, broadcast: "b"))
-                limit \(Self.counted)) m
+                limit 100000) m
             """)
-        let waiting = try await database.query(
+        let waiting = try await stores.reports.query(
             """
             select min(m.accepted_at) as at from (
                 select lane from audiences where due_at is not null
@@ -218,6 +200,6 @@ extension ConsoleActivity {
                 from deliveries d where d.lane = l.lane and d.settled_at is null and d.tokens is null order by d.id limit 1) m
             where \(EventReach.covers(reach, lane: "l"))
             """)
-        self.init(messages: try accepted.first?.decode("n") ?? 0, oldestWaiting: try waiting.first?.decode("at"))
+        return (try accepted[0].decode("n"), try waiting[0].decode("at"))
     }
 }

@@ -8,73 +8,85 @@ internal import NIOCore
 
 /// Answers the requests for pages: checks session, key and form, and makes pages of the answers and of errors.
 struct PageResponder: Sendable {
-    let templates: ConsoleTemplates
-    let sessions: Sessions
-    let cookie: SessionCookie
+    let console: Console
     let api: API
     /// The API's routes, whose operations pages call.
     let routes: [Route]
 
-    func now() -> Date { api.now() }
+    /// Adds the console to a router that has the API's routes.
+    func add(to router: Router<APIContext>) {
+        addSignIn(to: router)
+        // These files need no session, because the sign-in page uses them.
+        for (type, file) in [("text/css", "style.css"), ("text/javascript", "console.js")] {
+            let text = ByteBuffer(string: EmbeddedFiles.texts[file] ?? "")
+            router.get(RouterPath(Console.path + "/" + file)) { _, _ in
+                Response.content(type + "; charset=utf-8", text, headers: [.cacheControl: "public, max-age=300"])
+            }
+        }
+        for page in api.pages {
+            router.on(RouterPath(page.path), method: page.form == nil ? .get : .post) { request, context in
+                await respond(page, request, context)
+            }
+        }
+    }
 
     /// Shows a page, or performs the action of a form after checking that the form is from this session.
-    func respond(_ route: PageRoute, _ request: Request, _ context: APIContext) async -> Response {
+    private func respond(_ route: PageRoute, _ request: Request, _ context: APIContext) async -> Response {
         let isForm = route.form != nil
-        let back = isForm ? Self.back(request) : request.uri.path
+        let path = request.uri.path
+        let back = isForm ? Self.back(request) : path
         var sender: SignedIn?
         var form: FormFields?
         do {
-            if isForm { try FormOrigin.check(request) }
-            guard let text = SessionCookie.value(in: request) else {
+            if isForm { try request.checkOrigin() }
+            guard let text = request.session else {
                 if isForm { throw Problem(.unauthenticated, "There is no session.") }
                 return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
             }
             // Only this server's script can set this header; browsers do not let other sites set it.
             let isFromScript = !isForm && request.headers[.grandstandLive] != nil
-            let signedIn = try await sessions.signedIn(text, extendsSession: !isFromScript)
+            let signedIn = try await api.signedIn(text, extends: !isFromScript)
             sender = signedIn
             try api.resume(signedIn.key, context, for: [])
             try Self.check(signedIn.key, for: route.scope)
             var visit = Visit(
-                key: signedIn.key, query: QueryParameters(FormFields(request.uri.query ?? "")),
-                path: request.uri.path, parameters: context.parameters, now: now(),
+                key: signedIn.key, query: QueryParameters(FormFields(request.uri.query ?? "")), path: path,
+                parameters: context.parameters, now: api.now(),
                 perform: { try await perform($0, as: signedIn.key, context) })
-            if let rules = route.form {
-                visit.fields = try await FormFields(of: request, upTo: rules.bodyLimit)
+            if isForm {
+                visit.fields = try await FormFields(of: request, upTo: Self.formLimit)
                 form = visit.fields
-                visit.token = FormToken(visit.fields["token"], of: signedIn.session)
-                guard visit.token != nil else { throw Self.foreign }
-                if rules.isIrreversible { try await confirm(visit.fields, signedIn, context) }
+                visit.form = signedIn.session.form(visit.fields["token"])
+                guard visit.form != nil else { throw Self.foreign }
+                if route.form == .irreversible { try await confirm(visit.fields, signedIn, context) }
             }
             switch try await route.handler(visit) {
             case .page(let page, let status):
-                // The answer to a form does not reload itself, because a reload would send the form again.
-                let refresh = (isForm ? nil : page.refresh).map { seconds in
-                    Refresh(
-                        seconds: seconds, path: visit.path, query: request.uri.query,
-                        isOff: visit.query["refresh"] == "off")
-                }
-                return response(page, status: .init(code: status), signedIn, at: visit.path, refresh: refresh)
+                return response(
+                    page, status: status, signedIn, at: path, query: isForm ? nil : request.uri.query ?? "")
             case .elsewhere(let path, let notice):
                 // The action is done, whether or not the next page says so.
-                if let notice { try? await sessions.tell(notice, signedIn.session) }
+                if let notice { try? await api.tell(notice, signedIn.session) }
                 return redirect(to: path)
             }
         } catch let problem as Problem where problem.kind == .unauthenticated {
             // The sign-in page after a session has ended.
             let fault = "You were signed out: \(problem.detail)" + (isForm ? " Nothing was sent." : "")
-            let next = isForm ? back : request.uri.string
-            var response = response(SignIn(returningTo: next, fault: fault), for: problem)
-            response.setCookie(cookie.cookie("", maxAge: 0, for: request))
-            return response
+            let page = SignIn(returningTo: isForm ? back : request.uri.string, fault: fault)
+            return keeping("", of: request, in: response(page, for: problem))
         } catch {
             guard let form, let refused = Problem(shown: error) else {
                 return refusal(error, request, context, sender, at: back)
             }
-            let page = ResourcePage(refused, route.form, form, path: request.uri.string, back: back)
+            let page = ResourcePage(
+                refused, form, path: request.uri.string, back: back, asksForKey: route.form == .irreversible)
             return response(page, for: refused, sender, at: back)
         }
     }
+
+    /// The maximum size of a form in bytes. It is enough for some hundred variants with contents of 5,120 bytes each,
+    /// form-encoded.
+    private static let formLimit = 2 * 1_024 * 1_024
 
     // MARK: Checks
 
@@ -108,7 +120,7 @@ struct PageResponder: Sendable {
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             // If the form was sent twice, the first request may have ended the key. In this case, `signedIn` throws
             // `unauthenticated`.
-            _ = try await sessions.signedIn(signedIn.session.text, extendsSession: false)
+            _ = try await api.signedIn(signedIn.session.text, extends: false)
             throw Problem(
                 problem.kind == .rateLimited ? .rateLimited : .forbidden, titled: "The key is wrong",
                 "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
@@ -135,10 +147,16 @@ struct PageResponder: Sendable {
         var context = context
         context.key = key
         context.coreContext.parameters = call.parameters
+        context.query = QueryParameters(values: call.query)
         try API.check(key, for: route.scopes)
         try API.checkApp(key, context, to: route)
-        context.query = QueryParameters(values: call.query)
-        return try await api.answer(call.request(route.method), context, route)
+        var headers = call.headers
+        headers[.contentLength] = String(call.body?.count ?? 0)
+        if call.body != nil { headers[.contentType] = "application/json" }
+        let head = HTTPRequest(
+            method: route.method, scheme: nil, authority: nil, path: call.operation.path, headerFields: headers)
+        let body = RequestBody(buffer: ByteBuffer(bytes: call.body ?? []))
+        return try await api.answer(Request(head: head, body: body), context, route)
     }
 
     // MARK: Responses
@@ -157,30 +175,32 @@ struct PageResponder: Sendable {
         return response(ResourcePage(problem, requestID: context.requestID), for: problem, signedIn, at: path)
     }
 
-    func redirect(to path: String) -> Response {
-        Response(status: .seeOther, headers: [.location: path])
+    func redirect(to path: String) -> Response { Response(status: .seeOther, headers: [.location: path]) }
+
+    /// The answer with the cookie of a session; an empty secret deletes the cookie.
+    func keeping(_ secret: String, of request: Request, in response: Response) -> Response {
+        var response = response
+        response.setCookie(request.sessionCookie(secret, isSecure: api.isSecure))
+        return response
     }
 
     /// - Parameters:
     ///   - problem: what the page explains, with its own status.
-    ///   - path: the page that people came from.
+    ///   - path: the path of the page, or that people came from.
+    ///   - query: the query of the page; `nil`: it is the answer to a form.
     func response(
-        _ page: any ConsolePage, status: HTTPResponse.Status = .ok, for problem: Problem? = nil,
-        _ signedIn: SignedIn? = nil, at path: String = "", refresh: Refresh? = nil
+        _ page: any ConsolePage, status: Int = 200, for problem: Problem? = nil, _ signedIn: SignedIn? = nil,
+        at path: String = "", query: String? = nil
     ) -> Response {
-        let now = now()
-        let frame = Frame(
-            visitor: signedIn.map { Visitor(key: $0.key, path: path) }, refresh: refresh,
-            notice: signedIn?.notice, token: signedIn.map { FormToken.text(for: $0.session) } ?? "",
-            madeAt: Moment(now, exact: true))
         var headers: HTTPFields = [
-            .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.contentSecurityPolicy,
-            .referrerPolicy: "same-origin", .cacheControl: "no-store",
+            .contentSecurityPolicy: Self.contentSecurityPolicy, .referrerPolicy: "same-origin",
+            .cacheControl: "no-store",
         ]
         headers[.retryAfter] = problem?.retryAfter.map(String.init)
-        return Response(
-            status: problem.map { .init(code: $0.status) } ?? status, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(string: templates.html(page, frame))))
+        let html = console.html(Frame(page, signedIn, path: path, query: query, now: api.now()))
+        return .content(
+            "text/html; charset=utf-8", ByteBuffer(string: html), status: .init(code: problem?.status ?? status),
+            headers: headers)
     }
 
     /// The policy allows one stylesheet, one script and forms, all from this server and none of them inline. It allows

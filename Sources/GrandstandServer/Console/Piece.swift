@@ -2,12 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Mustache
 
-/// A part of a table cell or of a fact. The template `pieces` has one form for each kind.
-struct Piece: Sendable {
-    enum Kind: String, CaseIterable {
-        case words, line, quoted, code, link, time, state, level, bar
-    }
-
+/// A part of a table cell or of a fact. The template `pieces` has one form for each case.
+enum Piece: Sendable {
     struct Link: Sendable {
         /// The text; a time is shown instead if there is one.
         let label: String
@@ -15,63 +11,40 @@ struct Piece: Sendable {
         var moment: Moment?
     }
 
-    struct Level: Sendable {
-        /// `ok`, `warning`, `critical`
-        let level: String
-        let text: String
-    }
-
-    let kind: Kind
-    /// What the template shows: a text, a `Link`, a `Level`, a `Moment` or a `Bar`.
-    let value: any Sendable
-
     /// Text of the console.
-    static func words(_ text: String) -> Piece { Piece(kind: .words, value: text) }
-
+    case words(String)
     /// Text of the console on a separate line.
-    static func line(_ text: String) -> Piece { Piece(kind: .line, value: text) }
-
+    case line(String)
     /// Text from outside, which may run from right to left.
-    static func quoted(_ text: String) -> Piece { Piece(kind: .quoted, value: text) }
-
-    static func code(_ text: String) -> Piece { Piece(kind: .code, value: text) }
-
+    case quoted(String)
+    case code(String)
+    case link(Link)
+    case time(Moment)
     /// A state. The word of the state also selects the colour.
-    static func state(_ word: String) -> Piece { Piece(kind: .state, value: word) }
-
-    static func level(_ level: String, _ text: String) -> Piece {
-        Piece(kind: .level, value: Level(level: level, text: text))
-    }
-
-    static func bar(_ bar: Bar) -> Piece { Piece(kind: .bar, value: bar) }
+    case state(String)
+    /// The level is `ok`, `warning` or `critical`.
+    case level(level: String, text: String)
+    case bar(Bar)
 
     static func link(_ label: String, _ href: String, at moment: Moment? = nil) -> Piece {
-        Piece(kind: .link, value: Link(label: label, href: href, moment: moment))
-    }
-
-    static func moment(_ moment: Moment?, else words: String = "") -> Piece {
-        moment.map { Piece(kind: .time, value: $0) } ?? .words(words)
+        .link(Link(label: label, href: href, moment: moment))
     }
 
     static func moment(_ date: Date?, exact: Bool = false, else words: String = "") -> Piece {
-        moment(date.map { Moment($0, exact: exact) }, else: words)
+        date.map { .time(Moment($0, exact: exact)) } ?? .words(words)
     }
 
-    static func event(_ key: EventKey?, else words: String = "") -> Piece {
-        key.map { Piece.link($0.rawValue, ConsolePath.event($0)) } ?? .words(words)
-    }
+    /// The name of the case, and what it shows.
+    private var part: Mirror.Child? { Mirror(reflecting: self).children.first }
 
     /// Whether the piece shows nothing.
-    var isEmpty: Bool { (value as? String)?.isEmpty ?? false }
+    var isEmpty: Bool { part?.value as? String == "" }
 }
 
-/// Lets templates find a piece under the name of its kind. For the name of another kind, the lookup returns `false`, so
-/// that Mustache does not look in the enclosing values.
+/// Lets templates find what a piece shows under the name of its case. For each other name, the lookup returns `false`,
+/// so that Mustache does not look in the enclosing values.
 extension Piece: MustacheParent {
-    func child(named name: String) -> Any? {
-        if kind.rawValue == name { return value }
-        return Kind(rawValue: name) == nil ? nil : false
-    }
+    func child(named name: String) -> Any? { part?.label == name ? part?.value : false }
 }
 
 /// A name with what is shown for it: a fact, or a cell of a table.
@@ -96,18 +69,12 @@ extension [Fact] {
 }
 
 /// A bar of several parts with a mark at the limit, drawn as SVG. `barText` says the same in words.
-struct Bar: Sendable, Equatable {
-    struct Part: Sendable, Equatable {
-        /// The part's class in the stylesheet.
-        let kind: String
-        let x: Int
-        let width: Int
-    }
-
+struct Bar: Sendable {
     /// The drawing's width, in its own units.
     static let width = 1_000
 
-    let parts: [Part]
+    /// The kind is the part's class in the stylesheet.
+    private(set) var parts: [(kind: String, x: Int, width: Int)] = []
     /// The mark's position; `nil`: there is no limit, or the limit is at the bar's end.
     let limitX: Int?
     let barText: String
@@ -117,15 +84,13 @@ struct Bar: Sendable, Equatable {
     ///   - total: the number that fills the whole bar.
     init(_ counts: [(kind: String, count: Int)], of total: Int, limit: Int? = nil, text: String) {
         let total = max(1, total, counts.reduce(0) { $0 + $1.count })
-        var parts: [Part] = []
         var before = 0
         for (kind, count) in counts where count > 0 {
             let x = Self.width * before / total
             before += count
             // A part is at least 3 wide, so that a small count stays visible.
-            parts.append(Part(kind: kind, x: x, width: max(3, Self.width * before / total - x)))
+            parts.append((kind, x, max(3, Self.width * before / total - x)))
         }
-        self.parts = parts
         limitX = limit.flatMap { $0 < total ? Self.width * $0 / total : nil }
         barText = text
     }
@@ -141,10 +106,7 @@ struct Choice: Sendable {
 
     /// - Parameter label: the text that people read; `nil`: `value`.
     init(_ value: String, label: String? = nil, hint: String? = nil, isChosen: Bool) {
-        self.value = value
-        self.label = label ?? value
-        choiceHint = hint
-        self.isChosen = isChosen
+        (self.value, self.label, choiceHint, self.isChosen) = (value, label ?? value, hint, isChosen)
     }
 
     /// The APNs priorities that a message can have.
@@ -159,50 +121,36 @@ struct Choice: Sendable {
 /// A table whose columns are functions of a record. The template `table` writes all tables alike: numbers are
 /// right-aligned, and each cell repeats its column's name for narrow screens.
 struct Table: Sendable {
-    struct Row: Sendable { let cells: [Fact] }
-
     let caption: String
     /// The text in place of a table without rows; `nil`: no text.
     let nothing: String?
     /// The headings of the columns.
     let headings: [Fact]
-    let rows: [Row]
+    let rows: [[Fact]]
     /// A sentence with the number of records left out; `nil`: all are shown.
     let remainder: String?
 
-    /// - Parameter limit: the most rows that are shown.
-    init<Record>(
-        _ caption: String, nothing: String? = nil, limit: Int = 200, _ records: [Record],
-        _ columns: [Column<Record>]
-    ) {
-        self.caption = caption
-        self.nothing = nothing
-        headings = columns.map { Fact($0.label, isNumber: $0.isNumber, isHead: true, []) }
-        rows = records.prefix(limit).map { record in
-            Row(
-                cells: columns.enumerated().map { place, column in
-                    Fact(column.label, isNumber: column.isNumber, isHead: place == 0, column.pieces(record))
-                })
+    init<Record>(_ caption: String, nothing: String? = nil, _ records: [Record], _ columns: [Column<Record>]) {
+        (self.caption, self.nothing) = (caption, nothing)
+        rows = records.prefix(200).map { record in
+            columns.enumerated().map { place, column in
+                Fact(column.label, isNumber: column.isNumber, isHead: place == 0, column.pieces(record))
+            }
         }
+        headings = rows.first ?? []
         let rest = records.count - rows.count
         remainder = rest > 0 ? "\(Wording.number(rest)) more are not shown here; the API has them all." : nil
     }
 }
 
-/// One column: its heading, and the function that fills its cells.
-struct Column<Record> {
+/// A column of a table, or a fact of an object: its name, and the function that makes what is shown.
+struct Column<Record>: Sendable {
     let label: String
-    let isNumber: Bool
-    let pieces: (Record) -> [Piece]
+    var isNumber: Bool
+    let pieces: @Sendable (Record) -> [Piece]
 
-    init(_ label: String, isNumber: Bool = false, _ pieces: @escaping (Record) -> [Piece]) {
-        self.label = label
-        self.isNumber = isNumber
-        self.pieces = pieces
-    }
-
-    static func number(_ label: String, _ value: @escaping (Record) -> Int) -> Column {
-        Column(label, isNumber: true) { [.words(Wording.number(value($0)))] }
+    init(_ label: String, isNumber: Bool = false, _ pieces: @escaping @Sendable (Record) -> [Piece]) {
+        (self.label, self.isNumber, self.pieces) = (label, isNumber, pieces)
     }
 }
 
@@ -212,17 +160,17 @@ struct Pager: Sendable {
     let start: String?
     /// The link to the next page; `nil` on the last page.
     let onward: String?
-    let isNeeded: Bool
 
     /// - Parameters:
     ///   - path: the path of the list; `nil`: the path of this request.
     ///   - query: the filter of the list, which the links keep.
-    init(
+    /// - Returns: `nil` if the list has one page only.
+    init?(
         _ visit: Visit, path: String? = nil, query: [(name: String, value: String?)] = [], nextCursor: String?
     ) {
+        if visit.isAtStart, nextCursor == nil { return nil }
         let path = path ?? visit.path
         start = visit.isAtStart ? nil : ConsolePath.link(path, query)
         onward = nextCursor.map { ConsolePath.link(path, query + [("cursor", $0)]) }
-        isNeeded = start != nil || onward != nil
     }
 }

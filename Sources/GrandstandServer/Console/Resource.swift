@@ -2,14 +2,15 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// The pages of one noun, as a value. `ResourcePages` makes them of the JSON that the API's operations answer, and makes
+/// The pages of one noun, as a value. `Resource.routes` makes them of the JSON that the API's operations answer, and makes
 /// forms into the bodies of operations.
 struct Resource: Sendable {
     /// The path of the list below `/console`. The object's page is below it.
     let path: String
     /// The scope of the pages; `nil`: the operations decide.
     var scope: Contract.Scope?
-    var links: @Sendable (Visit) -> [Piece.Link] = { _ in [] }
+    /// The names and paths of other pages. Those whose parameters this page's path lacks are left out.
+    var links: KeyValuePairs<String, String> = [:]
     /// The title of the list.
     var title: @Sendable (Visit) -> String = { _ in "" }
     /// `nil`: there is no page with a list.
@@ -22,14 +23,12 @@ struct Resource: Sendable {
     ]
 }
 
-/// A table of the objects that an operation lists, or that a member of an object has.
+/// A table of objects, with its filter.
 struct Listing: Sendable {
-    enum Source: Sendable {
-        case operation(Contract.Operation)
-        case member(String)
-    }
-
-    let source: Source
+    /// The operation that lists them; `nil`: they are in the object that the page shows.
+    var operation: Contract.Operation?
+    /// The member that has them.
+    var member = "items"
     var heading: String?
     var caption = ""
     var nothing: String?
@@ -37,7 +36,6 @@ struct Listing: Sendable {
     var isCounted = false
     /// The parameters of the query that people can set.
     var filter: [String] = []
-    var limit = 50
     /// A member of the query for the list below an object.
     var query: @Sendable (Visit) -> [String: String] = { _ in [:] }
     /// Empty: the member's JSON is shown.
@@ -49,9 +47,8 @@ struct Detail: Sendable {
     let operation: Contract.Operation
     /// The path below the list's, with the name of the member that identifies the object.
     var path = "/:id"
-    /// Whether this value makes the object's page.
-    var hasPage = true
-    let title: @Sendable (JSONValue, Visit) -> String
+    /// `nil`: another value makes the object's page.
+    var title: (@Sendable (JSONValue, Visit) -> String)?
     /// Seconds after which the page reloads itself; `nil`: never.
     var refresh: Int?
     var notes: @Sendable (JSONValue) -> [ResourcePage.Note] = { _ in [] }
@@ -64,23 +61,22 @@ struct Detail: Sendable {
 }
 
 /// A column of a list, or a fact of an object.
-struct Field: Sendable, ExpressibleByStringLiteral {
-    let label: String
-    var isNumber = false
-    let pieces: @Sendable (JSONValue, Visit) -> [Piece]
+typealias Field = Column<(JSONValue, Visit)>
 
-    init(_ label: String, _ pieces: @escaping @Sendable (JSONValue, Visit) -> [Piece]) {
-        self.label = label
-        self.pieces = pieces
-    }
+extension Column: ExpressibleByStringLiteral, ExpressibleByExtendedGraphemeClusterLiteral,
+    ExpressibleByUnicodeScalarLiteral
+where Record == (JSONValue, Visit) {
+    init(stringLiteral name: String) { self.init(name) }
+}
 
+extension Field {
     /// A member, shown by its name and its kind.
     ///
     /// - Parameters:
     ///   - label: `nil`: the member's name.
     ///   - words: the text if there is no value.
-    init(_ name: String, as label: String? = nil, else words: String = "") {
-        self.init(label ?? Wording.label(name)) { object, _ in
+    init(_ name: String, as label: String? = nil, isNumber: Bool = false, else words: String = "") {
+        self.init(label ?? Wording.label(name), isNumber: isNumber) { object, _ in
             let pieces = Piece.member(name, object[name])
             return pieces.isEmpty ? [.words(words)] : pieces
         }
@@ -93,42 +89,33 @@ struct Field: Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    init(stringLiteral name: String) { self.init(name) }
+    static func number(_ name: String, as label: String? = nil) -> Field { Field(name, as: label, isNumber: true) }
 
-    static func number(_ name: String, as label: String? = nil) -> Field {
-        var field = Field(name, as: label)
-        field.isNumber = true
-        return field
-    }
-
-    /// A link to an object's page, below the path of this page.
+    /// A link to an object's page.
     ///
-    /// - Parameter path: `nil`: the object's ID.
-    static func link(
-        _ name: String, as label: String? = nil, to path: (@Sendable (JSONValue, Visit) -> String)? = nil
-    ) -> Field {
+    /// - Parameter path: its last parameter is the object's member of this name, or its ID; `nil`: the object's page is
+    ///   below this page.
+    static func link(_ name: String, as label: String? = nil, to path: String? = nil) -> Field {
         Field(label ?? Wording.label(name)) { object, visit in
-            let href = path?(object, visit) ?? "\(visit.path)/\(PercentEncoding.encode(object.text("id")))"
+            let path = path ?? visit.path.dropFirst(Console.path.count) + "/:id"
+            let id = String(path.split(separator: ":").last ?? "")
+            let href = visit.fill(path, [id: object[id]?.string ?? object.text("id")])
             let text = object.text(name)
             return [.link(text, href, at: name.isTime ? Moment(iso: text) : nil)]
         }
     }
 
     /// The apps that an object is bound to.
-    static let apps = Field("Apps") { object, _ in
-        let apps = object.texts("bundleIds")
-        return [.quoted(apps.isEmpty ? "all" : apps.joined(separator: ", "))]
+    static var apps: Field {
+        Field("Apps") { object, _ in
+            let apps = object.texts("bundleIds")
+            return [.quoted(apps.isEmpty ? "all" : apps.joined(separator: ", "))]
+        }
     }
 }
 
 /// A form, or a button, that calls an operation.
 struct Action: Sendable {
-    enum Place: Sendable {
-        case list, object
-        /// The object that the action made.
-        case made
-    }
-
     /// The path below the list's. Actions on an object begin with the path of its page.
     let path: String
     let operation: Contract.Operation
@@ -136,15 +123,10 @@ struct Action: Sendable {
     let label: String
     /// What the action does, for people.
     var words: [String] = []
-    /// The members of a PATCH. An empty field clears its member. Otherwise the fields are the members of the operation's
-    /// body.
-    var patch: [RequestShape.Member] = []
     /// Members without a field.
     var hidden: Set<String> = ["bundleId"]
-    /// Members with a fixed value.
-    var fixed: [(name: String, value: Bool)] = []
-    /// Parameters of the query with a fixed value.
-    var query: [String: String] = [:]
+    /// Fields with a fixed value, form-encoded. With them, the form shows no members of the body.
+    var fixed = ""
     /// Parameters of the query with a check box.
     var flags: Set<String> = []
     /// Whether a page of its own asks first.
@@ -158,19 +140,22 @@ struct Action: Sendable {
     /// Whether the page of an object has the action, too, although it is an action of the list.
     var isOnObjects = false
     /// Whether the object's page, or the list's, offers the action.
-    var isOffered: @Sendable (ResourcePages.Shown) -> Bool = { _ in true }
+    var isOffered: @Sendable (Shown) -> Bool = { _ in true }
     /// What the secret in the answer is for; `nil`: there is none.
-    var secret: (title: @Sendable (JSONValue) -> String, purpose: String)?
-    /// The page that is shown afterwards.
-    var next = Place.object
+    var secret: String?
+    /// A sentence for the next page, or the title of the secret's page.
     var notice: @Sendable (JSONValue, FormFields) -> String = { _, _ in "" }
 }
 
 extension Action {
     /// Whether it is an action on one object.
     var isOnOne: Bool { path.contains(":") }
-    /// The shape of the operation's body.
-    var shape: RequestShape? { patch.isEmpty ? OperationGuide(operation).shape : .object(patch, excluding: []) }
+    /// The title of the page that asks. A form that begins with a body is no question.
+    var title: String { label + (initial == nil ? "?" : "") }
+    /// The shape of the operation's body. A patch of an event has the members of its draft.
+    var shape: RequestShape? { isPatch ? Contract.EventDraft.shape : OperationGuide(operation).shape }
+    /// Whether an empty field clears its member.
+    var isPatch: Bool { operation.method == "PATCH" }
 }
 
 extension String {
@@ -186,7 +171,8 @@ extension Piece {
         case .string(let text):
             switch name {
             case "state": [.state(text)]
-            case "eventKey": [.event(EventKey(rawValue: text), else: text)]
+            case "eventKey":
+                [EventKey(rawValue: text).map { .link(text, ConsolePath.event($0)) } ?? .words(text)]
             case _ where name.isTime: [RFC3339.date(text).map { .moment($0, exact: name == "at") } ?? .quoted(text)]
             case _ where name == "prefix" || name.lowercased().hasSuffix("id"): [.code(text)]
             default: [.quoted(text)]

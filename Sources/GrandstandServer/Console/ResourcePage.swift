@@ -4,13 +4,8 @@ internal import JSON
 
 /// A page of a noun: its list, one of its objects, or one of its forms.
 struct ResourcePage: ConsolePage {
-    struct Note: Sendable {
-        /// `warning`, `critical`
-        let noteLevel: String
-        /// A word before it. A screen reader says such a note at once.
-        var noteMark: String?
-        let noteText: String
-    }
+    /// A level (`warning`, `critical`) and a text, with a word before it. A screen reader says a note with a word at once.
+    typealias Note = (noteLevel: String, noteMark: String?, noteText: String)
 
     /// A part of the page: a filter with its table, or the text of a member.
     struct Section: Sendable {
@@ -64,11 +59,10 @@ extension ResourcePage {
     /// - Parameters:
     ///   - path: the address of the form.
     ///   - back: the page that contained the form.
-    init(_ problem: Problem, _ route: PageRoute.Form?, _ form: FormFields, path: String, back: String) {
+    init(_ problem: Problem, _ form: FormFields, path: String, back: String, asksForKey: Bool) {
         // If the record was changed after the page was made, the form would be refused again.
-        let isOutdated = problem.status == 412 && ["etag", "version"].contains { form[$0] != nil }
-        let left = ["token", "currentKey", "etag"] + (isOutdated ? ["version"] : [])
-        let typed = form.entries.filter { !left.contains($0.name) }
+        let isOutdated = problem.status == 412 && form["etag"] != nil
+        let typed = form.entries.filter { !["token", "currentKey", "etag"].contains($0.name) }
         let label = isOutdated ? "Open the page again" : "Back, without sending"
         self.init(
             title: problem.title, links: [Piece.Link(label: label, href: back)],
@@ -84,12 +78,12 @@ extension ResourcePage {
             return FormInput(
                 name: entry.name, label: members.map(Wording.label).joined(separator: ": "),
                 help: problem.errors.first { $0.pointer == JSONText.pointer(members) }?.detail, value: entry.value,
-                isRequired: false, lineType: isLong ? nil : "text", isLong: isLong)
+                lineType: isLong ? nil : "text", isLong: isLong)
         }
         offers = [
             Offer(
                 action: path, button: "Send again", version: form["etag"], groups: [FormGroup(inputs: inputs)],
-                asksForKey: route?.isIrreversible == true)
+                asksForKey: asksForKey)
         ]
     }
 
@@ -99,7 +93,7 @@ extension ResourcePage {
     init(_ title: String, secret: String?, for purpose: String, warnings: [String], next href: String) {
         let advice = secret == nil ? [] : ["Copy the secret now: no other page shows it, now or later."]
         self.init(
-            title: title, notes: (advice + warnings).map { Note(noteLevel: "warning", noteText: $0) }, secret: secret,
+            title: title, notes: (advice + warnings).map { ("warning", nil, $0) }, secret: secret,
             offers: [
                 Offer(
                     offerWords: secret == nil ? [] : [purpose],
@@ -111,35 +105,23 @@ extension ResourcePage {
 extension Listing {
     /// - Parameter page: the operation's answer, or the object with the member.
     func section(_ page: JSONValue, _ visit: Visit) -> ResourcePage.Section {
-        switch source {
-        case .operation(let operation):
-            ResourcePage.Section(
-                sectionID: operation.id, sectionHeading: heading,
-                filter: OperationGuide(operation).parameters.filter { filter.contains($0.name) }
-                    .compactMap { FormInput($0, visit.query[$0.name]) },
-                table: table(page.items("items"), visit),
-                pager: Pager(
-                    visit, query: filter.map { (name: $0, value: visit.query[$0]) },
-                    nextCursor: page["nextCursor"]?.string))
-        case .member(let name):
-            ResourcePage.Section(
-                sectionID: name,
-                sectionHeading: heading.map { isCounted ? "\($0) (\(page.items(name).count))" : $0 },
-                table: columns.isEmpty ? nil : table(page.items(name), visit),
-                text: columns.isEmpty ? ReadableJSON.text(page[name]?.bytes ?? []) : nil)
-        }
-    }
-
-    private func table(_ items: [JSONValue], _ visit: Visit) -> Table {
-        Table(
-            caption, nothing: nothing, items,
-            columns.map { field in Column(field.label, isNumber: field.isNumber) { field.pieces($0, visit) } })
+        let items = page.items(member)
+        let parameters = operation.map { OperationGuide($0).parameters } ?? []
+        return ResourcePage.Section(
+            sectionID: operation?.id ?? member,
+            sectionHeading: heading.map { isCounted ? "\($0) (\(items.count))" : $0 },
+            filter: parameters.filter { filter.contains($0.name) }.compactMap { FormInput($0, visit.query[$0.name]) },
+            table: columns.isEmpty ? nil : Table(caption, nothing: nothing, items.map { ($0, visit) }, columns),
+            text: columns.isEmpty ? ReadableJSON.text(page[member]?.bytes ?? []) : nil,
+            pager: operation.flatMap { _ in
+                Pager(visit, query: filter.map { ($0, visit.query[$0]) }, nextCursor: page["nextCursor"]?.string)
+            })
     }
 }
 
 extension [Field] {
     /// The facts of an object that have a value.
     func facts(_ object: JSONValue, _ visit: Visit) -> [Fact] {
-        map { Fact($0.label, $0.pieces(object, visit)) }.nonEmpty
+        map { Fact($0.label, $0.pieces((object, visit))) }.nonEmpty
     }
 }

@@ -5,123 +5,105 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
-/// The pages and forms of a `Resource`. Each shows the answer of an operation of the API, or calls one.
-struct ResourcePages {
-    /// The object that a page shows.
-    struct Shown: Sendable {
-        /// `nil`: the page shows the list.
-        var object: JSONValue?
-        var below: [JSONValue] = []
-        var version: String?
-        let visit: Visit
-    }
+/// What a page of a `Resource` shows.
+struct Shown: Sendable {
+    /// `nil`: the page shows the list.
+    var object: JSONValue?
+    var below: [JSONValue] = []
+    var version: String?
+    let visit: Visit
+}
 
-    let resource: Resource
-
+/// The pages and forms of a noun. Each shows the answer of an operation of the API, or calls one.
+extension Resource {
     var routes: [PageRoute] {
         // A page that asks comes before an object's page, because its path may have a word in the place of the object.
-        var routes = resource.actions.filter(\.asks).map { action in
-            PageRoute(resource.path + action.path, resource.scope) { try await ask(action, $0) }
+        var routes = actions.filter(\.asks).map { action in
+            PageRoute(path + action.path, scope) {
+                try await show(action.isOnOne ? detail : nil, [], asking: action, $0)
+            }
         }
-        if let list = resource.list {
-            routes.append(PageRoute(resource.path, resource.scope) { try await show(list($0), $0) })
-        }
-        if let detail = resource.detail, detail.hasPage {
-            routes.append(PageRoute(resource.path + detail.path, resource.scope) { try await show(detail, $0) })
+        if let list { routes.append(PageRoute(path, scope) { try await show(nil, [list($0)], $0) }) }
+        if let detail, detail.title != nil {
+            routes.append(PageRoute(path + detail.path, scope) { try await show(detail, detail.below, $0) })
         }
         return routes
-            + resource.actions.map { action in
+            + actions.map { action in
                 // Of several scopes the operation needs one, and checks it itself.
                 let scopes = action.operation.scopes ?? []
                 return PageRoute(
-                    resource.path + action.path, scopes.count == 1 ? scopes[0] : nil,
-                    form: .init(isIrreversible: action.isIrreversible)
+                    path + action.path, scopes.count == 1 ? scopes[0] : nil,
+                    form: action.isIrreversible ? .irreversible : .reversible
                 ) { try await perform(action, $0) }
             }
     }
-}
 
-// MARK: Pages
-
-extension ResourcePages {
-    private func show(_ list: Listing, _ visit: Visit) async throws -> PageRoute.Answer {
-        guard let page = try await visit.call(list) else { return .elsewhere(ConsolePath.overview) }
-        return .page(
-            ResourcePage(
-                title: resource.title(visit), links: resource.links(visit),
-                sections: [list.section(page, visit)], offers: offers(Shown(object: nil, visit: visit))))
-    }
-
-    private func show(_ detail: Detail, _ visit: Visit) async throws -> PageRoute.Answer {
-        let answer = try await visit.call(detail.operation)
-        let object = answer.object
+    /// - Parameters:
+    ///   - detail: the object's page; `nil`: the list's.
+    ///   - asking: the action, if it is the page that asks before an action.
+    private func show(
+        _ detail: Detail?, _ lists: [Listing], asking: Action? = nil, _ visit: Visit
+    ) async throws -> PageRoute.Answer {
+        var shown = Shown(visit: visit)
+        if let detail { (shown.object, shown.version) = try await visit.call(detail.operation) }
+        let object = shown.object
         var sections: [ResourcePage.Section] = []
-        var below: [JSONValue] = []
-        for list in detail.below {
-            // A list is left out if the key may not read it.
-            if case .operation(let operation) = list.source, !visit.mayCall(operation) { continue }
-            let page = try await visit.call(list) ?? object
-            below += page.items("items")
+        for list in lists {
+            var page = object
+            if let operation = list.operation {
+                // Below an object, a list is left out if the key may not read it.
+                if object != nil, !visit.mayCall(operation) { continue }
+                page = try await visit.call(operation, query: visit.query(of: list, operation)).object
+            }
+            guard let page else { continue }
+            shown.below += page.items("items")
             sections.append(list.section(page, visit))
         }
-        let shown = Shown(object: object, below: below, version: answer.version, visit: visit)
-        return .page(
-            ResourcePage(
-                title: detail.title(object, visit), refresh: detail.refresh, links: links(visit),
-                notes: detail.notes(object), facts: detail.facts.facts(object, visit), sections: sections,
-                offers: offers(shown), commands: try detail.commands(visit)))
-    }
-
-    /// Asks before an action.
-    private func ask(_ action: Action, _ visit: Visit) async throws -> PageRoute.Answer {
-        var shown = Shown(object: nil, visit: visit)
-        var facts: [Fact] = []
-        if action.isOnOne, let detail = resource.detail {
-            let answer = try await visit.call(detail.operation)
-            shown = Shown(object: answer.object, version: answer.version, visit: visit)
-            facts = detail.facts.facts(answer.object, visit)
-        } else if let initial = action.initial {
-            shown.object = try await initial(visit)
-        } else if let list = resource.list?(visit) {
-            // Refuses an app that does not exist.
-            _ = try await visit.call(list)
+        var page = ResourcePage(
+            title: asking?.title ?? object.flatMap { detail?.title?($0, visit) } ?? title(visit),
+            links: allLinks(visit, withList: detail != nil || asking != nil),
+            facts: object.flatMap { detail?.facts.facts($0, visit) } ?? [], sections: sections)
+        if let asking {
+            if let initial = asking.initial { shown.object = try await initial(visit) }
+            if let trial = asking.trial {
+                let answer = try await visit.call(asking.operation, body: Array(trial.body.utf8)).object
+                page.facts += trial.facts.facts(answer, visit)
+            }
+            page.offers = [offer(asking, shown, isAsking: true)]
+            return .page(page)
         }
-        if let trial = action.trial {
-            let call = PageCall(
-                operation: action.operation, parameters: visit.parameters, body: Array(trial.body.utf8))
-            facts += trial.facts.facts(try await visit.call(call).object, visit)
-        }
-        return .page(
-            ResourcePage(
-                title: action.label + (action.initial == nil ? "?" : ""), links: links(visit), facts: facts,
-                offers: [offer(action, shown, isAsking: true)]))
-    }
-
-    /// The links of the list's page, and the link to this page.
-    private func links(_ visit: Visit) -> [Piece.Link] {
-        let list = Piece.Link(label: resource.title(visit), href: visit.fill(resource.path))
-        return resource.links(visit) + (resource.list == nil ? [] : [list])
-    }
-
-    private func offers(_ shown: Shown) -> [ResourcePage.Offer] {
-        resource.actions.filter { action in
-            let isHere = shown.object == nil ? !action.isOnOne : action.isOnOne || action.isOnObjects
-            return isHere && shown.visit.mayCall(action.operation) && action.isOffered(shown)
+        page.offers = actions.filter { action in
+            let isHere = object == nil ? !action.isOnOne : action.isOnOne || action.isOnObjects
+            return isHere && visit.mayCall(action.operation) && action.isOffered(shown)
         }.map { offer($0, shown) }
+        if let object, let detail {
+            (page.refresh, page.notes) = (detail.refresh, detail.notes(object))
+            page.commands = try detail.commands(visit)
+        }
+        return .page(page)
+    }
+
+    /// The links to other pages, and the link to the list.
+    private func allLinks(_ visit: Visit, withList: Bool = true) -> [Piece.Link] {
+        var all = links.map { ($0.key, $0.value) }
+        if withList, list != nil { all.append((title(visit), path)) }
+        return all.map { Piece.Link(label: $0.0, href: visit.fill($0.1)) }.filter { !$0.href.hasSuffix("/") }
     }
 
     /// - Parameter isAsking: whether this is the page that asks before the action.
     private func offer(_ action: Action, _ shown: Shown, isAsking: Bool = false) -> ResourcePage.Offer {
         let visit = shown.visit
-        let href = visit.fill(resource.path + action.path)
+        let href = visit.fill(path + action.path)
+        var offer = ResourcePage.Offer(offerHeading: isAsking ? nil : action.label, offerWords: action.words)
         if action.asks, !isAsking {
-            let ask = Piece.Link(label: action.label + "…", href: href)
-            return ResourcePage.Offer(offerHeading: action.label, offerWords: action.words, ask: ask)
+            offer.ask = Piece.Link(label: action.label + "…", href: href)
+            return offer
         }
         let guide = OperationGuide(action.operation)
         let named = names(action).compactMap { FormInput($0, help: $0.text, nil) }
-        let groups = guide.shape.map { shape in
-            shape.groups(of: guide.schema, without: action.hidden) { name in
+        offer.groups = [FormGroup(inputs: named)]
+        if action.fixed.isEmpty, let shape = guide.shape {
+            offer.groups += shape.groups(of: guide.schema, without: action.hidden) { name in
                 if let object = shown.object { return object[name] }
                 let bound = name == "bundleIds" ? visit.key.reach.apps?.map(\.rawValue).joined(separator: ", ") : nil
                 return (visit.query[name] ?? bound).flatMap { .text($0) }
@@ -129,86 +111,73 @@ extension ResourcePages {
         }
         let flags = guide.parameters.filter { action.flags.contains($0.name) }.map { flag in
             let label = flag.help.prefix(1).uppercased() + flag.help.dropFirst()
-            return FormInput(name: flag.name, label: label, isRequired: false, isFlag: true)
+            return FormInput(name: flag.name, label: label, isFlag: true)
         }
-        let all = [FormGroup(inputs: named)] + (action.fixed.isEmpty ? groups ?? [] : []) + [FormGroup(inputs: flags)]
-        let isEmpty = all.allSatisfy(\.inputs.isEmpty)
-        let isPlain = isEmpty && !action.isIrreversible
-        return ResourcePage.Offer(
-            offerHeading: isAsking || isPlain && action.words.isEmpty ? nil : action.label, offerWords: action.words,
-            action: href, button: action.label,
-            version: action.operation.method == "PUT" && !isEmpty ? shown.version : nil, groups: all,
-            asksForKey: action.isIrreversible, isPlain: isPlain)
+        offer.groups.append(FormGroup(inputs: flags))
+        let isEmpty = offer.groups.allSatisfy(\.inputs.isEmpty)
+        offer.isPlain = isEmpty && !action.isIrreversible
+        if offer.isPlain, action.words.isEmpty { offer.offerHeading = nil }
+        if action.operation.method == "PUT", !isEmpty { offer.version = shown.version }
+        (offer.action, offer.button) = (href, action.label)
+        offer.asksForKey = action.isIrreversible
+        return offer
     }
 
-    /// The parameters of the path that are not in the action's own path. The form has fields for them.
+    /// The parameters of the operation's path that are not in the form's own path. The form has fields for them.
     private func names(_ action: Action) -> [OperationGuide.Parameter] {
-        let path = (resource.path + action.path).split(separator: "/")
+        let path = (path + action.path).split(separator: "/")
         return OperationGuide(action.operation).parameters.filter {
             $0.place == "path" && !path.contains(":\($0.name)")
         }
     }
-}
 
-// MARK: Actions
-
-extension ResourcePages {
     /// Calls the action's operation with the body that the form expresses.
     private func perform(_ action: Action, _ visit: Visit) async throws -> PageRoute.Answer {
-        let fields = visit.fields
-        var call = PageCall(operation: action.operation, parameters: visit.parameters, query: action.query)
-        // A form that was made from a version is refused if the object has another one.
-        let version = fields["etag"] ?? fields["version"].map { "\"\($0)\"" }
+        let operation = action.operation
+        let fields = FormFields(entries: visit.fields.entries + FormFields(action.fixed).entries)
+        var (parameters, headers) = (visit.parameters, HTTPFields())
         for name in names(action).map(\.name) {
-            call.parameters[name[...]] = PercentEncoding.encode(fields[name] ?? "")[...]
+            parameters[name[...]] = PercentEncoding.encode(fields[name] ?? "")[...]
         }
-        for flag in action.flags where fields[flag] == "true" { call.query[flag] = "true" }
         var present: (object: JSONValue, version: String?)?
-        if action.operation.method == "PUT", action.isOnOne, let detail = resource.detail {
+        if operation.method == "PUT", action.isOnOne, let detail {
             present = try await visit.call(detail.operation)
-        } else if action.operation.method == "PUT" {
-            call.headers[.ifNoneMatch] = "*"
+        } else if operation.method == "PUT" {
+            headers[.ifNoneMatch] = "*"
         }
-        call.headers[.ifMatch] = version ?? present?.version
-        if let shape = action.shape {
-            let json = shape.json(
-                fields, without: action.hidden, keeping: present?.object, fixed: action.fixed,
-                clears: !action.patch.isEmpty)
-            call.body = Array((json ?? "{}").utf8)
+        // A form that was made from a version is refused if the object has another one.
+        headers[.ifMatch] = fields["etag"] ?? present?.version
+        let body = action.shape.map { shape in
+            shape.json(fields, without: action.hidden, keeping: present?.object, clears: action.isPatch) ?? "{}"
         }
-        let answer = try await visit.call(call).object
-        if let secret = action.secret {
-            return .page(
-                ResourcePage(
-                    secret.title(answer), secret: answer["secret"]?.string, for: secret.purpose,
-                    warnings: answer.texts("warnings"), next: href(.made, answer, visit)))
+        var query: [String: String] = [:]
+        for name in operation.query { query[name] = fields[name] }
+        let answer = try await visit.call(
+            operation, parameters, query: query, body: body.map { Array($0.utf8) }, headers
+        ).object
+        var next = visit.fill(path)
+        if let detail, operation.method != "DELETE" || list == nil {
+            // Where a secret is new, the key that has it may be, too.
+            let isMade = !action.isOnOne || action.secret != nil
+            next = visit.fill(path + detail.path, isMade ? [detail.name: answer.text(detail.name)] : [:])
         }
-        return .elsewhere(href(action.next, answer, visit), notice: action.notice(answer, fields))
-    }
-
-    private func href(_ place: Action.Place, _ answer: JSONValue, _ visit: Visit) -> String {
-        guard place != .list, let detail = resource.detail else { return visit.fill(resource.path) }
-        let made = [detail.name: answer.text(detail.name)]
-        return visit.fill(resource.path + detail.path, place == .made ? made : [:])
+        let notice = action.notice(answer, fields)
+        guard let purpose = action.secret else { return .elsewhere(next, notice: notice) }
+        return .page(
+            ResourcePage(
+                notice, secret: answer["secret"]?.string, for: purpose, warnings: answer.texts("warnings"), next: next))
     }
 }
 
 extension Visit {
-    /// Shows the object in this page's path.
-    fileprivate func call(_ operation: Contract.Operation) async throws -> (object: JSONValue, version: String?) {
-        try await call(PageCall(operation: operation, parameters: parameters))
-    }
-
-    /// Lists objects as this page's query says; `nil`: the list is a member of an object.
-    fileprivate func call(_ list: Listing) async throws -> JSONValue? {
-        guard case .operation(let operation) = list.source else { return nil }
-        var call = PageCall(operation: operation, parameters: parameters, query: list.query(self))
-        call.query["limit"] = String(list.limit)
+    /// The query for a list, as this page's query says.
+    fileprivate func query(of list: Listing, _ operation: Contract.Operation) -> [String: String] {
+        var query = list.query(self)
         for parameter in OperationGuide(operation).parameters
-        where parameter.place == "query" && call.query[parameter.name] == nil {
-            call.query[parameter.name] = query[parameter.name].map { parameter.isTime ? FormTime.utc($0) : $0 }
+        where parameter.place == "query" && query[parameter.name] == nil {
+            query[parameter.name] = self.query[parameter.name].map { parameter.isTime ? FormTime.utc($0) : $0 }
         }
-        return try await self.call(call).object
+        return query
     }
 
     fileprivate func mayCall(_ operation: Contract.Operation) -> Bool {

@@ -13,8 +13,7 @@ struct SignIn: ConsolePage {
     let next: String
 
     init(returningTo target: String?, fault: String? = nil) {
-        next = ConsolePath.returning(to: target)
-        self.fault = fault
+        (next, self.fault) = (ConsolePath.returning(to: target), fault)
     }
 }
 
@@ -32,49 +31,41 @@ extension PageResponder {
     }
 
     private func signOut(_ request: Request) async throws -> Response {
-        try FormOrigin.check(request)
-        if let text = SessionCookie.value(in: request) {
+        try request.checkOrigin()
+        if let text = request.session {
             let token = try await FormFields(of: request, upTo: Self.signInLimit)["token"]
-            if let session = SessionSecret(text), FormToken(token, of: session) == nil {
+            if let session = SessionSecret(text), session.form(token) == nil {
                 throw Problem(
                     .forbidden, titled: "This form is of another session",
                     "You are still signed in. Open the console and sign out there.")
             }
-            try await sessions.end(text)
+            try await api.endSession(text)
         }
-        var response = redirect(to: ConsolePath.signIn)
-        response.setCookie(cookie.cookie("", maxAge: 0, for: request))
-        return response
+        return keeping("", of: request, in: redirect(to: ConsolePath.signIn))
     }
 
     private func signIn(_ request: Request, _ context: APIContext) async throws -> Response {
-        try FormOrigin.check(request)
+        try request.checkOrigin()
         let fields = try await FormFields(of: request, upTo: Self.signInLimit)
         let next = fields["next"]
         guard let secret = fields["key"] else {
-            return response(SignIn(returningTo: next, fault: "Paste a key first."), status: .unprocessableContent)
+            return response(SignIn(returningTo: next, fault: "Paste a key first."), status: 422)
         }
         do {
             let key = try await api.identify(secret, context, for: [])
-            if let fault = Self.refusal(of: key) {
-                return response(SignIn(returningTo: next, fault: fault), status: .forbidden)
+            if key.isForClientApps || key.replacedBy != nil {
+                let fault =
+                    key.isForClientApps
+                    ? "is for apps. The console takes one with the scope operate, organise or admin."
+                    : "was rotated. \(SessionSecret.rotated)"
+                return response(SignIn(returningTo: next, fault: "The key \(key.name) \(fault)"), status: 403)
             }
-            let session = try await sessions.begin(key)
+            let session = try await api.beginSession(key)
             // Signing in ends the browser's previous session.
-            if let text = SessionCookie.value(in: request) { try await sessions.end(text) }
-            var response = redirect(to: ConsolePath.returning(to: next))
-            response.setCookie(cookie.cookie(session.text, maxAge: Int(Sessions.lifetime), for: request))
-            return response
+            if let text = request.session { try await api.endSession(text) }
+            return keeping(session.text, of: request, in: redirect(to: ConsolePath.returning(to: next)))
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return response(SignIn(returningTo: next, fault: problem.detail), for: problem)
         }
-    }
-
-    /// Why a valid key cannot sign in; `nil`: the key can sign in.
-    private static func refusal(of key: APIKey) -> String? {
-        if key.isForClientApps {
-            return "The key \(key.name) is for apps. The console takes one with the scope operate, organise or admin."
-        }
-        return key.replacedBy == nil ? nil : "The key \(key.name) was rotated. \(Sessions.rotated)"
     }
 }

@@ -1,10 +1,10 @@
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
-internal import NIOCore
 
 /// One page, or the action of a form: its path, the scope it requires, and its handler. Handlers use the same operations
 /// as the API's routes.
@@ -18,13 +18,9 @@ struct PageRoute: Sendable {
         case elsewhere(String, notice: String? = nil)
     }
 
-    /// What a form must have, besides a token that proves that it is from a page of this session (`FormToken`).
-    struct Form: Sendable {
-        /// Whether the action cannot be undone, so that the form must contain the key in the field `currentKey`.
-        var isIrreversible = false
-        /// The maximum size of the form in bytes.
-        var bodyLimit = 256 * 1_024
-    }
+    /// A form must have a token that proves that it is from a page of this session (`SessionSecret`). If its action cannot be
+    /// undone, it must also have the key in the field `currentKey`.
+    enum Form: Sendable { case reversible, irreversible }
 
     /// The path in Hummingbird's syntax: `/console/events/:key`. A form's path ends with the action:
     /// `/console/keys/:id/revoke`.
@@ -37,16 +33,13 @@ struct PageRoute: Sendable {
     let handler: Handler
 
     init(_ path: String, _ scope: Contract.Scope?, form: Form? = nil, _ handler: @escaping Handler) {
-        self.path = Console.path + path
-        self.scope = scope
-        self.form = form
-        self.handler = handler
+        (self.path, self.scope, self.form, self.handler) = (Console.path + path, scope, form, handler)
     }
 }
 
 /// One request for a page, or one form whose token was checked, with its key. Like the API, it checks that the key may
 /// access the app in the path.
-struct Visit: Sendable {
+struct Visit: PathReading {
     let key: APIKey
     let query: QueryParameters
     /// The path of the request, without the query.
@@ -55,55 +48,47 @@ struct Visit: Sendable {
     let now: Date
     /// The form's fields.
     var fields = FormFields("")
-    /// `nil`: no form was sent.
-    var token: FormToken?
+    /// What identifies the form; `nil`: no form was sent.
+    var form: [UInt8]?
     /// Calls an operation of the API with the visitor's key.
     var perform: @Sendable (PageCall) async throws -> Response
 
     /// Calls an operation of the API. It has its effect once, however often the form is sent: a repetition gets the first
     /// answer, without a secret. A deletion of an object that is gone already succeeds.
     ///
+    /// - Parameters:
+    ///   - parameters: the parameters of the path, percent-encoded; `nil`: those of this page's path.
+    ///   - body: the body's JSON; `nil`: there is none.
     /// - Returns: the answer's JSON, an empty object if there is none, and its `ETag`.
     /// - Throws: the problem that the API would answer with.
-    func call(_ call: PageCall) async throws -> (object: JSONValue, version: String?) {
-        let method = call.operation.method
-        var call = call
+    func call(
+        _ operation: Contract.Operation, _ parameters: Parameters? = nil, query: [String: String] = [:],
+        body: [UInt8]? = nil, _ headers: HTTPFields = [:]
+    ) async throws -> (object: JSONValue, version: String?) {
+        var headers = headers
         // Deletions and reads may be repeated anyhow.
-        if !["DELETE", "GET"].contains(method) { call.headers[.idempotencyKey] = token?.idempotencyKey(path, fields) }
-        var (bytes, version): ([UInt8], String?) = ([], nil)
+        if let form, !["DELETE", "GET"].contains(operation.method) {
+            // The key stays the same if the form is sent again with the same fields.
+            let content = fields.entries.filter { $0.name != "token" }.map { "\n\($0.name)=\($0.value)" }
+            headers[.idempotencyKey] =
+                "console-" + Base64URL.text(SHA256.hash(form + Array((path + content.joined()).utf8)))
+        }
         do {
-            let response = try await perform(call)
-            (bytes, version) = (try await response.bytes(), response.headers[.eTag])
-        } catch let problem as Problem where method == "DELETE" && problem.status == 404 {}
-        return (try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes), version)
+            let response = try await perform((operation, parameters ?? self.parameters, query, body, headers))
+            let bytes = try await response.bytes()
+            return (try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes), response.headers[.eTag])
+        } catch let problem as Problem where operation.method == "DELETE" && problem.status == 404 {
+            return (try JSONValue(decoding: Array("{}".utf8)), nil)
+        }
     }
 
     /// Whether this is the first page of a list.
     var isAtStart: Bool { query["cursor"] == nil }
-}
 
-extension Visit: PathReading {
     var reach: AppReach { key.reach }
 }
 
-/// The call of an operation by a page.
-struct PageCall: Sendable {
-    let operation: Contract.Operation
-    /// The parameters of the path, percent-encoded.
-    var parameters: Parameters
-    var query: [String: String] = [:]
-    /// The body's JSON; `nil`: there is none.
-    var body: [UInt8]?
-    /// The conditions of a write, and the `Idempotency-Key` of a form.
-    var headers: HTTPFields = [:]
-
-    /// The parameters of its path are in the context, and so is its query.
-    func request(_ method: HTTPRequest.Method) -> Request {
-        var headers = headers
-        headers[.contentLength] = String(body?.count ?? 0)
-        if body != nil { headers[.contentType] = "application/json" }
-        return Request(
-            head: HTTPRequest(method: method, scheme: nil, authority: nil, path: operation.path, headerFields: headers),
-            body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
-    }
-}
+/// The call of an operation by a page. The headers are the conditions of a write, and the `Idempotency-Key` of a form.
+typealias PageCall = (
+    operation: Contract.Operation, parameters: Parameters, query: [String: String], body: [UInt8]?, headers: HTTPFields
+)

@@ -34,19 +34,12 @@ enum Wording {
     /// Counts equal words, as in `2 active, 1 failed`, in the order in which the words first occur.
     static func tally(_ words: [String]) -> String {
         var order: [String] = []
-        var counts: [String: Int] = [:]
-        for word in words {
-            if counts[word] == nil { order.append(word) }
-            counts[word, default: 0] += 1
-        }
-        return order.map { "\(number(counts[$0, default: 0])) \($0)" }.joined(separator: ", ")
+        for word in words where !order.contains(word) { order.append(word) }
+        return order.map { word in "\(number(words.count(where: { $0 == word }))) \(word)" }.joined(separator: ", ")
     }
 
     /// `com.example.Stadium, production, de`, without the values that are `nil`.
     static func list(_ words: String?...) -> String { words.compactMap(\.self).joined(separator: ", ") }
-
-    /// An event's key, with the variant if there is one.
-    static func event(_ key: String, _ variant: String) -> String { variant.isEmpty ? key : "\(key) (\(variant))" }
 }
 
 /// A time for people and machines, in UTC. The script `console.js` shows the time in the reader's zone, also within a
@@ -61,15 +54,14 @@ struct Moment: Sendable, Equatable {
 
     init(_ date: Date, exact: Bool = false) {
         iso = RFC3339.text(date)
-        text = Self.readable(iso, exact)
+        text = "\(iso.prefix(10)) \(iso.dropFirst(11).prefix(exact ? 8 : 5)) UTC"
         isExact = exact
     }
 
     /// Takes a time in RFC 3339, as reports have it. Other text is shown unchanged.
     init(iso: String) {
-        self.iso = iso
-        text = RFC3339.date(iso).map { Self.readable(RFC3339.text($0), false) } ?? iso
-        isExact = false
+        (self.iso, isExact) = (iso, false)
+        text = RFC3339.date(iso).map { Moment($0).text } ?? iso
     }
 
     /// Seconds since 1970.
@@ -77,12 +69,6 @@ struct Moment: Sendable, Equatable {
 
     /// `2026-11-21`
     var day: String { String(iso.prefix(10)) }
-
-    private static func readable(_ iso: String, _ exact: Bool) -> String {
-        let parts = iso.split(separator: "T", maxSplits: 1)
-        guard parts.count == 2 else { return iso }
-        return "\(parts[0]) \(parts[1].prefix(exact ? 8 : 5)) UTC"
-    }
 }
 
 /// JSON formatted for people, one member a line. Names, strings and numbers stay as they were written.
@@ -136,12 +122,7 @@ extension JSONValue {
     /// The text of a member; empty if the member is absent.
     func text(_ name: String) -> String { self[name]?.string ?? "" }
 
-    /// The time that a member contains; `nil` if the member is absent.
-    func moment(_ name: String) -> Moment? { self[name]?.string.map(Moment.init(iso:)) }
-
     func texts(_ name: String) -> [String] { (self[name]?.elements ?? []).compactMap(\.string) }
-
-    func integer(_ name: String) -> Int { self[name]?.integer ?? 0 }
 
     func flag(_ name: String) -> Bool {
         if case .bool(true)? = self[name]?.kind { true } else { false }

@@ -108,16 +108,9 @@
 
   // Whether somebody is at work in a region: what is typed there stays.
   function isBusy(region) {
-    for (const field of region.querySelectorAll("input, textarea, select")) {
-      if (field === document.activeElement && field.type !== "hidden") return true;
-      if (field.type === "hidden") continue;
-      if (field.type === "checkbox" || field.type === "radio") {
-        if (field.checked !== field.defaultChecked) return true;
-      } else if (field.tagName === "SELECT") {
-        if ([...field.options].some((option) => option.selected !== option.defaultSelected) && field.dataset.touched) return true;
-      } else if (field.value !== field.defaultValue) return true;
-    }
-    return false;
+    return [...region.querySelectorAll("input:not([type=hidden]), textarea, select")].some((field) =>
+      field === document.activeElement || field.checked !== field.defaultChecked
+      || (field.tagName === "SELECT" ? field.dataset.touched : field.value !== field.defaultValue));
   }
 
   const shown = new Map();

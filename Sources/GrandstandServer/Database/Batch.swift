@@ -2,6 +2,18 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
+/// Work that is never done twice at a time: callers that come while it runs share the next run.
+typealias SingleFlight = Batch<@Sendable () async throws -> Void, Void>
+
+extension SingleFlight {
+    convenience init(leastRest: Duration = .zero, restPerWork: Int = 0) {
+        self.init(limit: .max, leastRest: leastRest, restPerWork: restPerWork, failsWholeBatch: { _ in true }) {
+            try await $0[0]()
+            return $0.map { _ in }
+        }
+    }
+}
+
 /// Groups items that arrive while other items are in progress, and processes them together afterwards.
 ///
 /// A single call does not wait. Under load, one transaction carries many items, so the fixed cost of a transaction is
@@ -23,7 +35,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let places, limit, capacity, restPerWork: Int
+    private let places, limit, restPerWork: Int
     private let extraPlaceDelay, leastRest: Duration
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
@@ -33,7 +45,6 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///   - places: how many batches may be under way at a time.
     ///   - extraPlaceDelay: how long the last batch must be under way before another batch begins beside it.
     ///   - limit: the maximum number of items in one batch.
-    ///   - capacity: the maximum number of items that may wait; further items are refused.
     ///   - leastRest: the shortest rest of a place after a batch, so that items that follow closely go together.
     ///   - restPerWork: after a batch, its place rests this many times as long as the batch took, at most a second, so
     ///     that expensive work takes a bounded share of the database.
@@ -44,14 +55,14 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///   - work: returns an output for each item, in order. After an error the items may be processed again, so what
     ///     `work` has made durable until then must stay as it is when it is repeated.
     init(
-        places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, capacity: Int = .max,
-        leastRest: Duration = .zero, restPerWork: Int = 0, owner: (@Sendable (Item) -> BundleID)? = nil,
+        places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, leastRest: Duration = .zero,
+        restPerWork: Int = 0,
+        owner: (@Sendable (Item) -> BundleID)? = nil,
         failsWholeBatch: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        (self.places, self.extraPlaceDelay, self.limit) = (places, extraPlaceDelay, limit)
-        (self.capacity, self.leastRest, self.restPerWork) = (capacity, leastRest, restPerWork)
-        (self.owner, self.failsWholeBatch, self.work) = (owner, failsWholeBatch, work)
+        (self.places, self.extraPlaceDelay, self.limit, self.leastRest) = (places, extraPlaceDelay, limit, leastRest)
+        (self.restPerWork, self.owner, self.failsWholeBatch, self.work) = (restPerWork, owner, failsWholeBatch, work)
     }
 
     /// The number of items that wait for a place.
@@ -60,21 +71,20 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     /// Processes the item, alone or with others. Items keep their order; with `owner`, the items of one app keep their
     /// order. Cancelling the task does not remove the item from a batch.
     ///
-    /// - Throws: the errors of the work; `store-unavailable` when too many items wait.
+    /// - Throws: the errors of the work.
     func run(_ item: Item) async throws -> Output {
         guard enter(overtaking: false) else {
-            return try await PostgresTimeLimit.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
+            return try await PostgresTimeLimit.counting {
+                try await withCheckedThrowingContinuation { continuation in
+                    state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
+                    // A place may have become free between the search above, which found none, and the moment when the
+                    // item began to wait.
+                    if enter() { startNext() }
+                }
+            }
         }
         watch()
-        let began = ContinuousClock.now
-        do {
-            let output = try await only(item)
-            leave(began)
-            return output
-        } catch {
-            startNext()
-            throw error
-        }
+        return try await process([item])[0].get()
     }
 
     /// Takes a place, if a place is free.
@@ -83,11 +93,9 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///   waiting items (`startNext`) may overtake; a new item may not.
     private func enter(overtaking: Bool = true) -> Bool {
         state.withLock { state in
-            guard overtaking || state.waiting.isEmpty else { return false }
-            guard state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= extraPlaceDelay
-            else {
-                return false
-            }
+            let isFree =
+                state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= extraPlaceDelay
+            guard isFree, overtaking || state.waiting.isEmpty else { return false }
             state.running += 1
             state.lastBegin = .now
             return true
@@ -101,23 +109,6 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             try? await Task.sleep(for: extraPlaceDelay)
             if waitingCount > 0, enter() { startNext() }
         }
-    }
-
-    private func only(_ item: Item) async throws -> Output {
-        guard let output = try await work([item]).first else { throw NothingAnswered() }
-        return output
-    }
-
-    private func wait(_ item: Item, _ continuation: CheckedContinuation<Output, any Error>) {
-        let isFull = state.withLock { state in
-            guard state.waiting.count < capacity else { return true }
-            state.waiting.append(Waiting(item: item, continuation: continuation))
-            return false
-        }
-        if isFull { return continuation.resume(throwing: Self.full) }
-        // A place may have become free between the search in `run`, which found none, and the moment when the item
-        // began to wait.
-        if enter() { startNext() }
     }
 
     /// Rests after a batch that began then, and gives its place to calls that wait.
@@ -153,39 +144,32 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         // transaction. Its time limit counts from the call that has waited longest, so that this call is answered in time.
         Task.detached {
             let timeLimit = first.timeLimit?.renewed(waited: first.since.duration(to: .now))
-            await PostgresTimeLimit.$current.withValue(timeLimit) { await self.runAll(next) }
-        }
-    }
-
-    private func runAll(_ next: [Waiting]) async {
-        let began = ContinuousClock.now
-        do {
-            let outputs = try await work(next.map(\.item))
-            guard outputs.count == next.count else { throw NothingAnswered() }
-            for (one, output) in zip(next, outputs) { one.continuation.resume(returning: output) }
-        } catch  where next.count == 1 || failsWholeBatch(error) {
-            for one in next { one.continuation.resume(throwing: error) }
-            // The place of a failed batch does not rest, because the callers have already waited long for a database
-            // that does not answer.
-            return startNext()
-        } catch {
-            for one in next {
-                do {
-                    one.continuation.resume(returning: try await only(one.item))
-                } catch {
-                    one.continuation.resume(throwing: error)
+            await PostgresTimeLimit.$current.withValue(timeLimit) {
+                for (one, result) in zip(next, await self.process(next.map(\.item))) {
+                    one.continuation.resume(with: result)
                 }
             }
         }
-        leave(began)
     }
 
-    /// `work` did not return one output for each item.
-    private struct NothingAnswered: Error {}
-
-    private static var full: Problem {
-        Problem(
-            .storeUnavailable, "Too many callers wait for the database with the same kind of question. Try again.",
-            retryAfter: 1)
+    /// Works on items that have a place, and gives the place up.
+    private func process(_ items: [Item]) async -> [Result<Output, any Error>] {
+        let began = ContinuousClock.now
+        var results: [Result<Output, any Error>] = []
+        do {
+            results = try await work(items).map { .success($0) }
+            precondition(results.count == items.count, "an item has no output")
+        } catch  where items.count == 1 || failsWholeBatch(error) {
+            // The place of a failed batch does not rest, because the callers have already waited long for a database
+            // that does not answer.
+            startNext()
+            return items.map { _ in .failure(error) }
+        } catch {
+            for item in items {
+                do { results.append(.success(try await work([item])[0])) } catch { results.append(.failure(error)) }
+            }
+        }
+        leave(began)
+        return results
     }
 }

@@ -37,9 +37,7 @@ struct Columns<Row>: Sendable {
     let columns: [Column]
 
     init(_ table: String, key: String = "id", _ columns: [Column]) {
-        self.table = table
-        self.key = key
-        self.columns = columns
+        (self.table, self.key, self.columns) = (table, key, columns)
     }
 
     /// The names of the columns, each with the name of the row in front, if there is one.

@@ -35,8 +35,7 @@ package struct Database: Sendable, PostgresQuerying {
         self.share = share
         identity = other?.identity ?? ObjectIdentifier(pool)
         let nobody: Counting = { _ in }
-        let others: Counting = if let other { other.counting } else { nobody }
-        self.counting = if let counting { counting } else { others }
+        self.counting = counting ?? other.map(\.counting) ?? nobody
     }
 
     @discardableResult
@@ -88,6 +87,7 @@ package struct Database: Sendable, PostgresQuerying {
                     }
                 }
                 for occurrence in notes.news.withLock(\.occurrences) { counting(occurrence) }
+                for action in notes.actions.withLock(\.self) { action() }
                 return result
             }
             try await joined.query("savepoint part")
@@ -98,6 +98,7 @@ package struct Database: Sendable, PostgresQuerying {
                 }
                 try await joined.query("release savepoint part")
                 Self.note(notes.news.withLock(\.self))
+                Self.notes?.actions.withLock { $0 += notes.actions.withLock(\.self) }
                 return result
             } catch {
                 try await joined.query("rollback to savepoint part")
@@ -108,7 +109,11 @@ package struct Database: Sendable, PostgresQuerying {
 
     // MARK: What a transaction notes
 
-    private final class Notes: Sendable { let news = Mutex(WebhookNews()) }
+    private final class Notes: Sendable {
+        let news = Mutex(WebhookNews())
+        /// What follows the commit.
+        let actions = Mutex<[@Sendable () -> Void]>([])
+    }
 
     /// What is noted in this task's transaction, or in its part of a joined transaction.
     @TaskLocal private static var notes: Notes?
@@ -125,19 +130,6 @@ package struct Database: Sendable, PostgresQuerying {
     private struct Joined: Sendable {
         let database: ObjectIdentifier
         let connection: PostgresConnection
-        let commit: Commit
-    }
-
-    /// Actions that wait for the commit of a joined transaction.
-    final class Commit: Sendable {
-        private let actions = Mutex<[@Sendable () -> Void]>([])
-
-        fileprivate func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
-
-        /// Runs the actions. The transaction has committed, and nothing joins it any more.
-        func happened() {
-            for action in actions.withLock({ $0 }) { action() }
-        }
     }
 
     @TaskLocal private static var current: Joined?
@@ -153,17 +145,16 @@ package struct Database: Sendable, PostgresQuerying {
     /// Runs `action` when this task's work is committed: at once, or after the commit of the transaction that the task
     /// joined.
     func afterCommit(_ action: @escaping @Sendable () -> Void) {
-        guard let current = Self.current, current.database == identity else { return action() }
-        current.commit.add(action)
+        guard isJoined, let notes = Self.notes else { return action() }
+        notes.actions.withLock { $0.append(action) }
     }
 
     /// Runs `body` so that everything it does with this database joins the transaction of `connection`. `body` must
     /// wait for all tasks that it starts.
     func joining<Value: Sendable>(
-        _ connection: PostgresConnection, _ commit: Commit, _ body: @Sendable () async throws -> Value
+        _ connection: PostgresConnection, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
-        let joined = Joined(database: identity, connection: connection, commit: commit)
-        return try await Self.$current.withValue(joined) { try await body() }
+        try await Self.$current.withValue(Joined(database: identity, connection: connection)) { try await body() }
     }
 
     /// Runs `body` outside of the transaction that this task joined.

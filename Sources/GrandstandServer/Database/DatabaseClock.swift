@@ -8,16 +8,11 @@ internal import Synchronization
 ///
 /// Between two readings the estimate advances with a monotonic clock, even while the database is away.
 final class DatabaseClock: Sendable {
-    /// Reads the database's clock.
-    typealias Look = @Sendable (OwnClocks) async throws -> ClockSample
-
     /// This machine's clocks.
     struct OwnClocks: Sendable {
         /// The wall clock, which people and NTP set.
         let wall: @Sendable () -> Date
         private let start = ContinuousClock.now
-
-        init(wall: @escaping @Sendable () -> Date) { self.wall = wall }
 
         /// Time on the monotonic clock since this value was created.
         var steady: Duration { start.duration(to: .now) }
@@ -40,7 +35,7 @@ final class DatabaseClock: Sendable {
     }
 
     private let own: OwnClocks
-    private let look: Look
+    private let look: @Sendable (OwnClocks) async throws -> ClockSample
     private let logger: Logger
     /// Called after every reading with the seconds by which this machine's wall clock is ahead.
     private let onLead: @Sendable (TimeInterval) -> Void
@@ -50,14 +45,13 @@ final class DatabaseClock: Sendable {
     private let origin: Atomic<Int64>
 
     /// Until the first reading, the clock shows the time of this machine's wall clock.
+    ///
+    /// - Parameter look: reads the database's clock.
     init(
-        wall: @escaping @Sendable () -> Date, look: @escaping Look,
+        wall: @escaping @Sendable () -> Date, look: @escaping @Sendable (OwnClocks) async throws -> ClockSample,
         onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }, logger: Logger
     ) {
-        own = OwnClocks(wall: wall)
-        self.look = look
-        self.onLead = onLead
-        self.logger = logger
+        (own, self.look, self.onLead, self.logger) = (OwnClocks(wall: wall), look, onLead, logger)
         origin = Atomic(Int64(wall().timeIntervalSince1970 * 1e9))
     }
 
@@ -79,34 +73,19 @@ final class DatabaseClock: Sendable {
     var standing: ClockStanding { state.withLock { $0.standing } }
 
     /// Reads the database's clock now.
-    ///
-    /// - Returns: the seconds by which the wall clock is ahead.
-    @discardableResult
-    func measure() async throws -> TimeInterval {
+    func measure() async throws {
         let sample = try await look(own)
         let lead = (sample.lead.lowerBound + sample.lead.upperBound) / 2
         let (before, standing) = state.withLock { state in
             state.estimate.add(sample)
-            if let origin = state.estimate.origin {
-                self.origin.store(Int64(origin * 1e9), ordering: .relaxed)
-            }
+            if let origin = state.estimate.origin { self.origin.store(Int64(origin * 1e9), ordering: .relaxed) }
             state.lead = lead
             let before = state.standing
             state.standing = ClockStanding(lead: sample.lead, before: before)
             return (before, state.standing)
         }
         onLead(lead)
-        if standing != before { tell(standing, lead) }
-        return lead
-    }
-
-    /// A phrase that says by how much the wall clock is wrong.
-    static func words(_ lead: TimeInterval) -> String {
-        let seconds = (abs(lead) * 10).rounded() / 10
-        return "\(seconds) s \(lead < 0 ? "behind" : "ahead of") the database's clock"
-    }
-
-    private func tell(_ standing: ClockStanding, _ lead: TimeInterval) {
+        guard standing != before else { return }
         let words = Self.words(lead)
         switch standing {
         case .right: logger.notice("this machine's clock agrees with the database's again")
@@ -115,5 +94,11 @@ final class DatabaseClock: Sendable {
             logger.error(
                 "this machine's clock is \(words): until it is set nothing is sent, because APNs would refuse it")
         }
+    }
+
+    /// A phrase that says by how much the wall clock is wrong.
+    static func words(_ lead: TimeInterval) -> String {
+        let seconds = (abs(lead) * 10).rounded() / 10
+        return "\(seconds) s \(lead < 0 ? "behind" : "ahead of") the database's clock"
     }
 }

@@ -1,36 +1,19 @@
 internal import Grandstand
 internal import Postgres
 
-/// Tests what requests need of the database: a commit that reaches the disk and the synchronous standbys, and some free
-/// disk space. It writes no row.
-///
-/// It has its own connections. So a process whose other connections are all in use does not report the database as
-/// unavailable.
-struct DatabaseProbe: Sendable {
-    private let pool: PostgresPool
-
-    /// If an answer takes longer than this, the database counts as too slow.
-    private static let patience = Duration.seconds(1)
-
-    /// - Parameter pool: a pool whose sessions have the settings of `configuration`.
-    init(_ pool: PostgresPool) { self.pool = pool }
-
-    /// How the sessions of a probe are set up.
-    static func configuration(connectionString: String) -> PostgresConfiguration {
-        var configuration = PostgresConfiguration.stores(connectionString: connectionString, connections: 1)
-        (configuration.acquireTimeout, configuration.queryTimeout) = (patience, patience)
-        configuration.sessionSettings["work_mem"] = "64kB"
-        return configuration
-    }
-
+extension DatabaseSession {
+    /// Tests what requests need of the database: a commit that reaches the disk and the synchronous standbys, and some
+    /// free disk space. It writes no row.
+    ///
+    /// The checks have their own connections. So a process whose other connections are all in use does not report the
+    /// database as unavailable.
+    ///
     /// - Returns: `nil` if the database does its work.
     func finding() async -> DatabaseFinding? {
         do {
-            return try await pool.withConnection { try await look($0) }
-        } catch let error as PostgresError {
-            return DatabaseFinding(error)
+            return try await self[.probe].withConnection { try await look($0) }
         } catch {
-            return nil
+            return (error as? PostgresError).flatMap { DatabaseFinding($0) }
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Postgres
 
 /// The settings and grants of a database that no error shows until it is too late. For `doctor`.
-struct DatabaseReview: Sendable {
+struct DatabaseReview: Decodable, Sendable {
     /// Whether a commit reaches the disk (`fsync`).
     let isFlushed: Bool
     /// The rights that this session's role lacks, such as `delete on events`, and the tables whose rows it may not see.
@@ -9,9 +9,9 @@ struct DatabaseReview: Sendable {
 
     /// Reads settings and grants. The tables, sequences and functions are those of the owner of `schema_migrations`.
     init(_ database: some PostgresQuerying) async throws {
-        let row = try await database.query(
+        self = try await database.query(
             """
-            select current_setting('fsync')::bool as is_flushed, array(
+            select current_setting('fsync')::bool as "isFlushed", array(
                 select format('%s on %s', lower(wanted), c.relname)
                 from pg_class m join pg_class c on c.relowner = m.relowner and c.relnamespace = m.relnamespace
                     cross join unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE']) as wanted
@@ -31,9 +31,7 @@ struct DatabaseReview: Sendable {
                 select format('all rows of %s (row-level security)', c.relname)
                 from pg_class m join pg_class c on c.relowner = m.relowner and c.relnamespace = m.relnamespace
                 where m.oid = to_regclass('schema_migrations') and c.relkind = 'r' and row_security_active(c.oid)
-                order by c.relname) as missing
-            """)[0]
-        isFlushed = try row.decode(Bool.self, "is_flushed")
-        missingGrants = try row.decode([String].self, "missing")
+                order by c.relname) as "missingGrants"
+            """)[0].read()
     }
 }

@@ -1,5 +1,5 @@
 internal import EmbeddedPostgres
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import Grandstand
 package import Logging
 package import Postgres
@@ -14,35 +14,11 @@ package struct DatabaseSession: Sendable {
     package let url: String
     private let cluster: PostgresCluster?
 
-    /// Opens the database and checks its schema. The embedded database is also started and migrated; other databases
-    /// are not changed.
+    /// Opens the database with any schema. The embedded database is started.
     ///
     /// - Parameters:
     ///   - sharing: use an embedded database that another process runs. For commands.
     ///   - onWait: called with the time that a caller waited for a connection of the pool.
-    /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
-    package static func open(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
-        onWait: (@Sendable (_ pool: String, Duration) -> Void)? = nil,
-        onFailure: (@Sendable (PostgresError) -> Void)? = nil, logger: Logger
-    ) async throws -> DatabaseSession {
-        let session = try await connect(
-            source, sharing: sharing, sizes: sizes, onWait: onWait, onFailure: onFailure, logger: logger)
-        do {
-            try await session.requireUsable()
-            if session.cluster != nil {
-                _ = try await session.migrate()
-            } else {
-                try await session.requireCurrentSchema()
-            }
-            return session
-        } catch {
-            await session.close()
-            throw Self.explain(error)
-        }
-    }
-
-    /// Opens the database with any schema, for `migrate`. The embedded database is started.
     package static func connect(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
         onWait: (@Sendable (_ pool: String, Duration) -> Void)? = nil,
@@ -67,19 +43,45 @@ package struct DatabaseSession: Sendable {
         let health = PostgresHealth()
         var pools: [PoolSizes.Pool: PostgresPool] = [:]
         for pool in PoolSizes.Pool.allCases {
-            var configuration =
-                pool == .probe
-                ? DatabaseProbe.configuration(connectionString: url)
-                : PostgresConfiguration.stores(connectionString: url, byKey: pool == .work, changes: changes)
-            configuration.maximumConnections = sizes[pool]
+            var configuration = PostgresConfiguration.stores(
+                connectionString: url, connections: sizes[pool], byKey: pool == .work,
+                changes: pool == .probe ? nil : changes)
             if pool == .requests { configuration.maximumShared = sizes.shared }
             if let onWait { configuration.onWait = { onWait(pool.rawValue, $0) } }
             // The answers to checks show that the database is not silent. A check reports its result itself.
             configuration.health = health
-            if pool != .probe { configuration.onFailure = onFailure }
+            if pool == .probe {
+                configuration.acquireTimeout = DatabaseWatch.patience
+                configuration.queryTimeout = DatabaseWatch.patience
+                configuration.sessionSettings["work_mem"] = "64kB"
+            } else {
+                configuration.onFailure = onFailure
+            }
             pools[pool] = PostgresPool(configuration: configuration, logger: logger)
         }
         return DatabaseSession(pools: pools, sizes: sizes, changes: changes, url: url, cluster: cluster)
+    }
+
+    /// Checks the schema of a database that was just opened. The embedded database is also migrated; other databases are
+    /// not changed.
+    ///
+    /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
+    package func ready() async throws -> DatabaseSession {
+        do {
+            try await requireUsable()
+            if cluster != nil { _ = try await migrate() }
+            switch try await Migrator(pool).status() {
+            case .current, .newer: return self
+            case .behind(let names):
+                throw StartError(
+                    "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
+                        + "run `grandstand migrate` with the same DATABASE_URL")
+            case .refused(let refusal): throw refusal
+            }
+        } catch {
+            await close()
+            throw Self.explain(error)
+        }
     }
 
     subscript(kind: PoolSizes.Pool) -> PostgresPool { pools[kind]! }
@@ -89,16 +91,9 @@ package struct DatabaseSession: Sendable {
 
     /// Reads the database's clock, on a connection that is already open.
     func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
-        try await pool.withConnection { connection in try await own.sample { try await Self.now(on: connection) } }
-    }
-
-    /// The database's time. For commands.
-    package func now() async throws -> Date {
-        try await Self.explaining { try await Self.now(on: pool) }
-    }
-
-    private static func now(on database: some PostgresQuerying) async throws -> Date {
-        try await database.query("select clock_timestamp() as now")[0].decode(Date.self, "now")
+        try await pool.withConnection { connection in
+            try await own.sample { try await connection.query("select clock_timestamp() as now")[0].decode("now") }
+        }
     }
 
     /// The database's clock, after several readings.
@@ -115,8 +110,11 @@ package struct DatabaseSession: Sendable {
         return clock
     }
 
-    /// The API keys in the database.
-    package func keys(now: @escaping @Sendable () -> Date) -> KeyStore { KeyStore(database: Database(pool), now: now) }
+    /// The API keys in the database, at its present time. For commands.
+    package func keys() async throws -> KeyStore {
+        let now = try await Self.explaining { try await time(DatabaseClock.OwnClocks { Date() }).told }
+        return KeyStore(database: Database(pool)) { now }
+    }
 
     /// Applies the missing migrations and returns their names.
     ///
@@ -149,16 +147,15 @@ package struct DatabaseSession: Sendable {
     ///
     /// - Throws: `StartError`, also if the database does not answer.
     func requireUsable() async throws {
-        let isShared = try await Self.explaining {
+        try await Self.explaining {
             // This also waits for a PostgreSQL server that is still starting.
             try Self.require(version: try await pool.withConnection { $0.serverVersion })
-            return cluster == nil ? try await pool.sharesSessions() : false
+            guard cluster == nil, try await pool.sharesSessions() else { return }
+            throw StartError(
+                "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
+                    + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
+                    + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
         }
-        guard isShared else { return }
-        throw StartError(
-            "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
-                + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
-                + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
     }
 
     /// - Parameter version: PostgreSQL's version number; 15.18 is 150018.
@@ -167,17 +164,6 @@ package struct DatabaseSession: Sendable {
         throw StartError(
             "the database is PostgreSQL \(version / 10_000); Grandstand needs \(leastVersion) or later: upgrade it with "
                 + "pg_upgrade, or with pg_dump into a newer one")
-    }
-
-    private func requireCurrentSchema() async throws {
-        switch try await Migrator(pool).status() {
-        case .current, .newer: return
-        case .behind(let names):
-            throw StartError(
-                "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
-                    + "run `grandstand migrate` with the same DATABASE_URL")
-        case .refused(let refusal): throw refusal
-        }
     }
 
     private static func explaining<Value>(_ body: () async throws -> Value) async throws(StartError) -> Value {

@@ -19,8 +19,8 @@ final class DatabaseWatch: Sendable {
 
     /// How long a trouble of a statement counts as present.
     private static let memory = Duration.seconds(10)
-    /// A check in progress for longer than this counts as a trouble.
-    private static let patience = Duration.seconds(1)
+    /// A check that takes longer than this counts as a trouble.
+    static let patience = Duration.seconds(1)
 
     private let state = Mutex(State())
     private let logger: Logger
@@ -53,22 +53,18 @@ final class DatabaseWatch: Sendable {
     }
 
     /// Checks the database.
-    func look(with probe: DatabaseProbe) async {
+    func look(at database: DatabaseSession) async {
         state.withLock { $0.began = .now }
-        let found = await probe.finding()
-        state.withLock { state in
-            state.found = found
-            state.began = nil
-        }
+        let found = await database.finding()
+        state.withLock { ($0.found, $0.began) = (found, nil) }
         tell()
     }
 
     /// 1 for each present trouble, 0 for all others.
     func gauges(isClockWrong: Bool) -> [GaugeSample] {
-        var troubles = Set(standing.map(\.finding.trouble))
-        if isClockWrong { troubles.insert(.clockOff) }
+        let troubles = Set(standing.map(\.finding.trouble) + (isClockWrong ? [.clockOff] : []))
         return DatabaseTrouble.allCases.map {
-            GaugeSample("grandstand_database_trouble", [("trouble", $0.rawValue)], troubles.contains($0) ? 1 : 0)
+            ("grandstand_database_trouble", [$0.rawValue], troubles.contains($0) ? 1 : 0)
         }
     }
 
@@ -80,10 +76,8 @@ final class DatabaseWatch: Sendable {
         }
         guard first?.trouble != before else { return }
         guard let first else { return logger.notice("the database works again") }
-        logger.error(
-            "\(first.detail)",
-            metadata: ["trouble": "\(first.trouble.rawValue)"].merging(first.cause.map { ["error": "\($0)"] } ?? [:]) {
-                $1
-            })
+        var metadata: Logger.Metadata = ["trouble": "\(first.trouble.rawValue)"]
+        metadata["error"] = first.cause.map { "\($0)" }
+        logger.error("\(first.detail)", metadata: metadata)
     }
 }

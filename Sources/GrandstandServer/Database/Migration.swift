@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import GrandstandMigrations
 
 /// One forward step of the schema. The SQL file is in migrations/.
-struct Migration: Sendable, Hashable {
+package struct Migration: Sendable, Hashable {
     let version: Int
     /// The file's name without `.sql`.
     let name: String
@@ -24,7 +24,7 @@ struct Migration: Sendable, Hashable {
     }
 
     /// The migrations this binary carries, oldest first, each equal to its file byte for byte.
-    static let all = MigrationFiles.all.enumerated().map { index, file in
+    package static let all = MigrationFiles.all.enumerated().map { index, file in
         Migration(version: index + 1, name: file.name, sql: file.sql)
     }
 
@@ -40,9 +40,6 @@ struct Migration: Sendable, Hashable {
 
     /// SHA-256 of the text, in hexadecimal: an applied migration must never change.
     var checksum: String {
-        SHA256.hash(Array(sql.utf8)).map { byte in
-            let hex = String(byte, radix: 16)
-            return hex.count == 1 ? "0" + hex : hex
-        }.joined()
+        SHA256.hash(Array(sql.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

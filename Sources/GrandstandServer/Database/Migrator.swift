@@ -6,34 +6,20 @@ package import Postgres
 package struct Migrator: Sendable {
     private let pool: PostgresPool
     private let migrations: [Migration]
-    private let waits: Waits
+    private let waits: (lock: Duration, pause: Duration, all: Duration)
     private let waiting: @Sendable (String) -> Void
 
-    /// How long a migration waits for locks of other sessions.
-    struct Waits: Sendable {
-        /// How long a migration waits for a lock on a table. While it waits, statements of other sessions queue behind
-        /// it, so it must give up soon.
-        var lock: Duration = .seconds(2)
-        /// The pause before the next attempt. During the pause, statements that queued behind the migration continue.
-        var pause: Duration = .seconds(3)
-        /// The whole time for which a migration is tried before it fails.
-        var all: Duration = .seconds(3_600)
-    }
-
-    /// - Parameter waiting: called once for each migration that waits for a lock which another session holds.
-    package init(_ pool: PostgresPool, waiting: @escaping @Sendable (String) -> Void = { _ in }) {
-        self.init(pool, migrations: Migration.all, waiting: waiting)
-    }
-
-    init(
-        _ pool: PostgresPool, migrations: [Migration], waits: Waits = Waits(),
+    /// - Parameters:
+    ///   - waits: how long a migration waits for locks of other sessions. `lock`: for a lock on a table; while it waits,
+    ///     statements of other sessions queue behind it, so it must give up soon. `pause`: before the next attempt;
+    ///     during the pause, the statements that queued behind the migration continue. `all`: the whole time for which a
+    ///     migration is tried before it fails.
+    ///   - waiting: called once for each migration that waits for a lock which another session holds.
+    package init(
+        _ pool: PostgresPool, migrations: [Migration] = Migration.all,
+        waits: (lock: Duration, pause: Duration, all: Duration) = (.seconds(2), .seconds(3), .seconds(3_600)),
         waiting: @escaping @Sendable (String) -> Void = { _ in }
-    ) {
-        self.pool = pool
-        self.migrations = migrations
-        self.waits = waits
-        self.waiting = waiting
-    }
+    ) { (self.pool, self.migrations, self.waits, self.waiting) = (pool, migrations, waits, waiting) }
 
     /// How the schema of a database compares with this binary.
     package enum Status: Sendable, Equatable {
@@ -56,7 +42,15 @@ package struct Migrator: Sendable {
         guard
             try await database.query("select to_regclass('schema_migrations') is not null")[0].decode(Bool.self)
         else {
-            if let schema = try await Self.hiddenSchema(database) { return .refused(.hidden(schema: schema)) }
+            // The schema of `search_path` that has the tables, if this role lacks the right to use it.
+            let hidden = try await database.query(
+                """
+                select n.nspname::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                where c.relname = 'schema_migrations' and not has_schema_privilege(n.oid, 'USAGE')
+                    and position(n.nspname in current_setting('search_path')) > 0
+                """
+            ).first
+            if let hidden { return .refused(.hidden(schema: try hidden.decode("name"))) }
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
         // The table of a build from before the first release has no column `least`.
@@ -67,9 +61,8 @@ package struct Migrator: Sendable {
             """)
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
-        if let first = rows.first, try first.decode(String.self, "name") == Self.unreleasedSchema {
-            return .refused(.unreleased)
-        }
+        // The first migration of every build from before the first release.
+        if try rows.first?.decode(String.self, "name") == "0001_initial" { return .refused(.unreleased) }
         let least = try rows.map { try $0.decode(Int.self, "least") }.max() ?? 1
         let status = Self.compare(applied: applied, with: migrations, least: least)
         guard status == .current else { return status }
@@ -81,17 +74,6 @@ package struct Migrator: Sendable {
         return missing.isEmpty ? status : .refused(.incomplete(tables: missing))
     }
 
-    /// The schema of `search_path` that has the tables, if this role lacks the right to use it.
-    private static func hiddenSchema(_ database: some PostgresQuerying) async throws -> String? {
-        try await database.query(
-            """
-            select n.nspname::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-            where c.relname = 'schema_migrations' and not has_schema_privilege(n.oid, 'USAGE')
-                and position(n.nspname in current_setting('search_path')) > 0
-            """
-        ).first?.decode(String.self, "name")
-    }
-
     /// Compares versions and checksums in the database with the migrations of this binary.
     ///
     /// - Parameter least: the newest migration that a binary must know to use the database.
@@ -99,16 +81,12 @@ package struct Migrator: Sendable {
         let newest = migrations.map(\.version).max() ?? 0
         let ahead = applied.keys.filter { $0 > newest }.max()
         if let ahead, least > newest { return .refused(.ahead(version: ahead, least: least)) }
-        for migration in migrations {
-            if let checksum = applied[migration.version], checksum != migration.checksum {
-                return .refused(.changed(name: migration.name))
-            }
+        if let changed = migrations.first(where: { $0.checksum != applied[$0.version] ?? $0.checksum }) {
+            return .refused(.changed(name: changed.name))
         }
-        let missing = migrations.filter { applied[$0.version] == nil }
-        if let ahead {
-            return missing.isEmpty ? .newer(version: ahead) : .refused(.ahead(version: ahead, least: least))
-        }
-        return missing.isEmpty ? .current : .behind(missing.map(\.name))
+        let missing = migrations.filter { applied[$0.version] == nil }.map(\.name)
+        guard let ahead else { return missing.isEmpty ? .current : .behind(missing) }
+        return missing.isEmpty ? .newer(version: ahead) : .refused(.ahead(version: ahead, least: least))
     }
 
     /// Applies the missing migrations and returns their names. Several processes may call this at once. An advisory
@@ -163,7 +141,17 @@ package struct Migrator: Sendable {
                 values (\(migration.version), '\(migration.name)', '\(migration.checksum)', \(migration.least));
             """
         if let statements = migration.statements {
-            try await dropUnfinishedIndexes(of: migration, on: connection)
+            // An unfinished index of an earlier attempt serves no query, and `if not exists` would take it for a finished
+            // index.
+            let unfinished = try await connection.query(
+                """
+                select format('%I', relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
+                where not indisvalid and relnamespace = current_schema()::regnamespace
+                    and position(relname in \(migration.sql)) > 0
+                """)
+            for row in unfinished {
+                try await connection.script("drop index concurrently \(try row.decode(String.self, "name"))")
+            }
             for statement in statements { try await connection.script(statement) }
             try await connection.script(note)
             return
@@ -193,20 +181,6 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Drops the indexes that an earlier attempt at this migration left unfinished. An unfinished index serves no
-    /// query, and `if not exists` would take it for a finished index.
-    private func dropUnfinishedIndexes(of migration: Migration, on connection: PostgresConnection) async throws {
-        let names = try await connection.query(
-            """
-            select format('%I', relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
-            where not indisvalid and relnamespace = current_schema()::regnamespace
-                and position(relname in \(migration.sql)) > 0
-            """)
-        for row in names {
-            try await connection.script("drop index concurrently \(try row.decode(String.self, "name"))")
-        }
-    }
-
     /// The session that most likely holds the lock, for an operator who wants to end it.
     private func oldest(on connection: PostgresConnection) async throws -> String {
         let rows = try await connection.query(
@@ -220,57 +194,53 @@ package struct Migrator: Sendable {
         return try rows.first?.decode(String.self, "words") ?? "its holder has ended meanwhile"
     }
 
-    /// The first migration of every build from before the first release.
-    private static let unreleasedSchema = "0001_initial"
-
     /// An arbitrary constant, the same in every Grandstand.
     private static let lockKey = 7_230_518_204_417_733
 }
 
 /// Why a database cannot be brought to this binary's schema.
-package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
-    /// The database's newest version, which this binary does not know. `least`: the version of the oldest binary that
-    /// may use the database.
-    case ahead(version: Int, least: Int)
-    /// An applied migration whose text differs from this binary's.
-    case changed(name: String)
-    /// A build from before the first release made the database.
-    case unreleased
-    /// Another process has been migrating for an hour.
-    case busy
-    /// Tables that an applied migration created are not there.
-    case incomplete(tables: [String])
-    /// The role lacks USAGE on the schema that has the tables.
-    case hidden(schema: String)
-
+package struct MigrationRefusal: Error, Equatable, CustomStringConvertible {
+    /// What is wrong, and what to do.
+    let fault, advice: String
     package var description: String { "\(fault): \(advice)" }
 
-    /// What is wrong.
-    var fault: String {
-        switch self {
-        case .ahead(let version, let least):
+    private init(_ fault: String, _ advice: String) { (self.fault, self.advice) = (fault, advice) }
+
+    /// The database's newest version, which this binary does not know. `least`: the version of the oldest binary that
+    /// may use the database.
+    static func ahead(version: Int, least: Int) -> Self {
+        Self(
             "the database has migration \(version). Only builds that know migration \(least) may use it, and this version "
-                + "of grandstand does not know it"
-        case .changed(let name): "migration \(name) was changed after it was applied to this database"
-        case .unreleased:
-            "the database was made by a build of grandstand from before its first release, which this version cannot use"
-        case .busy: "another process is still migrating this database"
-        case .incomplete(let tables): "the database lacks tables that were there: \(tables.joined(separator: ", "))"
-        case .hidden(let schema): "this role lacks the right usage on the schema \(schema), which has the tables"
-        }
+                + "of grandstand does not know it", "run a newer one")
     }
 
-    /// What to do.
-    var advice: String {
-        switch self {
-        case .ahead: "run a newer one"
-        case .changed: "restore its text or the database"
-        case .busy: "wait for it, or end it, and try again"
-        case .incomplete: "restore them from a backup"
-        case .hidden: "run packaging/roles.sql again as the owner of the database, or grant the right to the role"
-        case .unreleased:
-            "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps, keys and events again, "
-                + "and take the channels over (docs/deploy.md#upgrade)"
-        }
+    /// An applied migration whose text differs from this binary's.
+    static func changed(name: String) -> Self {
+        Self(
+            "migration \(name) was changed after it was applied to this database", "restore its text or the database")
+    }
+
+    /// A build from before the first release made the database.
+    static let unreleased = Self(
+        "the database was made by a build of grandstand from before its first release, which this version cannot use",
+        "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps, keys and events again, "
+            + "and take the channels over (docs/deploy.md#upgrade)")
+
+    /// Another process has been migrating for an hour.
+    static let busy = Self(
+        "another process is still migrating this database", "wait for it, or end it, and try again")
+
+    /// Tables that an applied migration created are not there.
+    static func incomplete(tables: [String]) -> Self {
+        Self(
+            "the database lacks tables that were there: \(tables.joined(separator: ", "))", "restore them from a backup"
+        )
+    }
+
+    /// The role lacks USAGE on the schema that has the tables.
+    static func hidden(schema: String) -> Self {
+        Self(
+            "this role lacks the right usage on the schema \(schema), which has the tables",
+            "run packaging/roles.sql again as the owner of the database, or grant the right to the role")
     }
 }

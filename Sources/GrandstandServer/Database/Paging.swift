@@ -36,53 +36,35 @@ struct PageCursor {
     var date: Date { Date(timeIntervalSince1970: Double(number) / 1_000_000) }
 }
 
-/// A page of a list in order of a time and an ID.
-struct TimePage {
-    private let limit: Int
-    private let columns: (time: PostgresQuery, id: PostgresQuery)
-    private let isNewestFirst: Bool
-    private let last: (date: Date, id: UUID)?
-
+extension Database {
+    /// A page of a statement's rows, in order of a time and then of the column `id`, a UUID.
+    ///
+    /// - Parameters:
+    ///   - time: the column with the time.
+    ///   - items: makes the items of the rows.
     /// - Throws: `invalid-request` for a cursor that is not valid.
-    init(
-        _ page: PageRequest, by time: PostgresQuery, _ id: PostgresQuery, newestFirst: Bool = false
-    ) throws(Problem) {
-        limit = page.limit
-        columns = (time, id)
-        isNewestFirst = newestFirst
-        last = try page.cursor.map { text throws(Problem) -> (date: Date, id: UUID) in
-            let cursor = try PageCursor(text)
-            guard let id = UUID(uuidString: cursor.key) else { throw PageRequest.refusal }
-            return (cursor.date, id)
-        }
-    }
-
-    /// The condition that a row comes after the cursor.
-    var condition: PostgresQuery {
-        let beyond: PostgresQuery = isNewestFirst ? "<" : ">"
-        return "(\(last?.id)::uuid is null or (\(columns.time), \(columns.id)) \(beyond) (\(last?.date), \(last?.id)))"
-    }
-
-    /// The end of the statement that reads the page's rows, and one more row that shows whether another page follows.
-    var order: PostgresQuery {
-        let direction: PostgresQuery = isNewestFirst ? " desc" : ""
-        return "order by \(columns.time)\(direction), \(columns.id)\(direction) limit \(limit + 1)"
-    }
-
-    /// - Parameter place: the time and the ID of an item.
     func page<Item: Sendable & Hashable & Codable>(
-        _ items: [Item], _ place: (Item) -> (Date, String)
-    ) -> Contract.Page<Item> {
-        page(items, place) { $0 }
-    }
-
-    /// A page whose items are made from rows that have more than the items.
-    func page<Row, Item: Sendable & Hashable & Codable>(
-        _ rows: [Row], _ place: (Row) -> (Date, String), as item: (Row) -> Item
-    ) -> Contract.Page<Item> {
-        let next = rows.count > limit ? rows.prefix(limit).last.map(place) : nil
-        return Contract.Page(
-            items: rows.prefix(limit).map(item), nextCursor: next.map { date, id in PageCursor.text(date, id) })
+        _ page: PageRequest, by time: PostgresQuery = "\"createdAt\"", newestFirst: Bool = false,
+        of statement: PostgresQuery,
+        as items: ([PostgresRow]) async throws -> [Item] = { try $0.map { try $0.read() } }
+    ) async throws -> Contract.Page<Item> {
+        let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
+        let place = cursor.flatMap { UUID(uuidString: $0.key) }
+        guard place != nil || cursor == nil else { throw PageRequest.refusal }
+        let (beyond, direction): (PostgresQuery, PostgresQuery) = newestFirst ? ("<", " desc") : (">", "")
+        // One more row shows whether another page follows.
+        let rows = try await query(
+            """
+            select p.*, p.\(time) as page_time from (\(statement)) p
+            where \(place)::uuid is null or (p.\(time), p.id) \(beyond) (\(cursor?.date), \(place))
+            order by p.\(time)\(direction), p.id\(direction) limit \(page.limit + 1)
+            """)
+        let shown = Array(rows.prefix(page.limit))
+        let last = rows.count > page.limit ? shown.last : nil
+        let next = try last.map {
+            PageCursor.text(try $0.decode(Date.self, "page_time"), try $0.decode(UUID.self, "id").words)
+        }
+        return Contract.Page(items: try await items(shown), nextCursor: next)
     }
 }
 

@@ -28,8 +28,8 @@ package struct PoolSizes: Sendable, Hashable {
         case starts
     }
 
-    /// Connections outside the pools that listen for notifications: one for the loops' signals, one for lookups.
-    private static let listeners = 2
+    /// Connections outside the pools that listen for notifications.
+    private static let listeners = 1
     static let minimum = 8
     static let standard = 44
 

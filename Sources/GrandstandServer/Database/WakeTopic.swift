@@ -20,6 +20,8 @@ enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     case channels = "grandstand_channels"
     /// There are messages for webhooks.
     case webhooks = "grandstand_webhooks"
+    /// The answers of lookups have changed. The triggers of the journal say so in the transaction of the change.
+    case lookups = "grandstand_lookup"
 
     static func lanes(_ environment: APNsEnvironment) -> WakeTopic {
         environment == .production ? .productionLanes : .developmentLanes

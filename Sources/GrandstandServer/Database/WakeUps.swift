@@ -12,40 +12,59 @@ internal import Synchronization
 /// commits a second; without it, 6,800. If a process dies between the commit and the NOTIFY, the loops find the work by
 /// polling.
 final class WakeUps: Sendable {
-    private struct State {
-        var subscribers: [WakeTopic: [AsyncStream<Void>.Continuation]] = [:]
-        /// What the next NOTIFY says.
-        var topics: Set<WakeTopic> = []
-        var isSending = false
-    }
-
     /// The payload of this process's own notifications. Its loops are already awake, so they ignore them.
-    private let id = UUID().uuidString
+    private let id: String
     private let database: Database
-    private let outages: OutageLog?
-    private let state = Mutex(State())
+    private let subscribers = Mutex<[WakeTopic: [AsyncStream<Void>.Continuation]]>([:])
+    /// Topics that come while a NOTIFY is in progress go with the next one.
+    private let notifications: Batch<Set<WakeTopic>, Void>
 
     /// - Parameter logger: is told when other processes cannot be woken; `nil`: nobody is.
     init(_ database: Database, logger: Logger? = nil) {
-        self.database = database
-        outages = logger.map {
+        let id = UUID().uuidString
+        (self.id, self.database) = (id, database)
+        let outages = logger.map {
             OutageLog("the server's tasks could not be told of new work; they find it at their next look", $0)
+        }
+        notifications = Batch(limit: .max) { sets in
+            let topics = Set(sets.joined().map(\.rawValue)).sorted()
+            // If the statement fails, the loops find the work by polling.
+            do {
+                try await PostgresTimeLimit.$current.withValue(.request()) {
+                    // The commit does not wait for the disk, because commits of work would wait behind it.
+                    _ = try await database.query(
+                        """
+                        select pg_notify(topic, \(id)) from unnest(\(topics)) as t(topic),
+                            set_config('synchronous_commit', 'off', true)
+                        """)
+                }
+                outages?.worked()
+            } catch {
+                outages?.failed(error)
+            }
+            return sets.map { _ in }
         }
     }
 
     /// Yields whenever there may be new work of a topic, also after a time in which notifications may have been lost.
-    func wakes(_ topics: WakeTopic...) -> AsyncStream<Void> {
+    func wakes(_ topic: WakeTopic) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        state.withLock { for topic in topics { $0.subscribers[topic, default: []].append(continuation) } }
+        subscribers.withLock { $0[topic, default: []].append(continuation) }
         return stream
     }
 
     /// Listens until cancelled. After every reconnect all topics are woken, because notifications from the time without
     /// a connection are lost.
-    func run() async {
+    ///
+    /// - Parameter onReconnect: called after each reconnect, perhaps to another server.
+    func run(onReconnect: @Sendable () -> Void = {}) async {
+        var hasListened = false
         for await element in database.pool.notifications(on: WakeTopic.allCases.map(\.rawValue)) {
             switch element {
-            case .listening: wake(Set(WakeTopic.allCases))
+            case .listening:
+                if hasListened { onReconnect() }
+                hasListened = true
+                wake(Set(WakeTopic.allCases))
             case .notification(let channel, let sender) where sender != id:
                 if let topic = WakeTopic(rawValue: channel) { wake([topic]) }
             case .notification: break
@@ -55,51 +74,16 @@ final class WakeUps: Sendable {
 
     /// Wakes the loops of this process.
     func wake(_ topics: Set<WakeTopic>) {
-        for continuation in state.withLock({ state in topics.flatMap { state.subscribers[$0] ?? [] } }) {
+        for continuation in subscribers.withLock({ all in topics.flatMap { all[$0] ?? [] } }) {
             continuation.yield()
         }
     }
 
-    /// Wakes the loops that wait for these topics, soon. Topics that come while a NOTIFY is in progress go with the next
-    /// one.
+    /// Wakes the loops that wait for these topics, soon.
     func send(_ topics: Set<WakeTopic>) {
         guard !topics.isEmpty else { return }
         wake(topics)
-        let starts = state.withLock { state in
-            state.topics.formUnion(topics)
-            defer { state.isSending = true }
-            return !state.isSending
-        }
-        guard starts else { return }
-        Task { await sendAll() }
-    }
-
-    private func sendAll() async {
-        while let topics = next() {
-            // If the statement fails, the loops find the work by polling.
-            do {
-                try await PostgresTimeLimit.renewing { _ = try await database.query(notify(topics)) }
-                outages?.worked()
-            } catch {
-                outages?.failed(error)
-            }
-        }
-    }
-
-    private func next() -> Set<WakeTopic>? {
-        state.withLock { state in
-            state.isSending = !state.topics.isEmpty
-            defer { state.topics = [] }
-            return state.isSending ? state.topics : nil
-        }
-    }
-
-    /// The commit does not wait for the disk, because commits of work would wait behind it.
-    private func notify(_ topics: Set<WakeTopic>) -> PostgresQuery {
-        """
-        select pg_notify(topic, \(id)) from unnest(\(topics.map(\.rawValue).sorted())) as t(topic),
-            set_config('synchronous_commit', 'off', true)
-        """
+        Task.detached { try? await self.notifications.run(topics) }
     }
 
     /// The statement that wakes the loops of all processes. Only transactions that are rare may contain it, because NOTIFY holds a

@@ -23,13 +23,11 @@ struct ActivityReport: Sendable {
     /// - Throws: the `Problem` for which the report is refused.
     fileprivate func judged(by row: PostgresRow) throws -> ActivityReport {
         var report = self
-        guard let app = try row.decode(Int32?.self, "app") else { throw Problem.noApp(id.bundleID) }
-        guard let number = try row.decode(Int?.self, "id") else { throw InstallationStore.absent(id) }
-        guard try row.decode("secret_hash") == secret else { throw Problem.wrongInstallationSecret }
+        (report.app, report.row) = try row.installation(id, secret)
         guard let variants = try row.decode([String]?.self, "variants") else {
             throw Problem.noEvent(try EventKey(allowed: draft.eventKey))
         }
-        (report.row, report.app, report.bringsToken) = (number, app, try row.decode("brings_token"))
+        report.bringsToken = try row.decode("brings_token")
         _ = try DeviceBounds.pace(report.bringsToken ? 1 : 0, try row.decode("tokens_paced_until"), at: now)
         let choice = VariantChoice(variants.map { $0.isEmpty ? nil : $0 }).index(
             named: try draft.variant ?? row.decode("variant"), locale: try row.decode("locale"))
@@ -107,7 +105,7 @@ extension InstallationTransactions {
         "select from installations where id = any(\(reports.map(\.row))) order by id for no key update"
     }
 
-    /// Locks activities in order of their IDs, as a settlement's `TokenCare` does. No other transaction can lock
+    /// Locks activities in order of their IDs, as a settlement does. No other transaction can lock
     /// activities that are inserted here.
     private static func lockActivities(_ reports: [ActivityReport]) -> PostgresQuery {
         """
@@ -125,7 +123,8 @@ extension InstallationTransactions {
         """
     }
 
-    /// An activity stays with the variant of its first report, unless a later report names another variant.
+    /// An activity stays with the variant of its first report, unless a later report names another variant. An activity
+    /// whose token changes gets the newest content separately at most every 30 s.
     private static func upsert(_ reports: [ActivityReport]) -> PostgresQuery {
         let drafts = reports.map(\.draft)
         let tokens = reports.map { $0.bringsToken ? $0.draft.updateToken : nil }
@@ -147,9 +146,8 @@ extension InstallationTransactions {
                 update_token = coalesce(excluded.update_token, a.update_token),
                 registered_at = coalesce(excluded.registered_at, a.registered_at),
                 joins_at = case when excluded.update_token is null or a.joins_at > excluded.joins_at
-                    then a.joins_at else greatest(excluded.joins_at, a.joins_at + \(CrowdJoins.rest)) end,
+                    then a.joins_at else greatest(excluded.joins_at, a.joins_at + interval '30 s') end,
                 suspect_since = case when excluded.update_token is null then a.suspect_since end,
-                reason = case when excluded.update_token is null then a.reason end,
                 channel_id = coalesce(excluded.channel_id, a.channel_id),
                 variant = case when a.event_key = excluded.event_key and a.installation <> all(\(named))
                     then a.variant else excluded.variant end,
@@ -195,7 +193,34 @@ extension InstallationTransactions {
             update installations set tokens_paced_until = greatest(tokens_paced_until, \(now))
                 + make_interval(secs => \(DeviceBounds.tokenInterval))
             where id = any(\(bringing.map(\.row)))
-            """, CrowdJoins.takeOver(joined), CrowdJoins.queue(joined, now: now),
+            """, takeOver(joined), join(joined, now: now),
         ]
+    }
+
+    /// Lets activities get the newest content.
+    ///
+    /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens came or changed. Their rows are
+    ///   locked.
+    static func join(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
+        """
+        update activities a set has = -1, tries = 0, due_at = greatest(a.joins_at, \(now))
+        where a.id = any(\(activities)) and a.in_crowd
+        """
+    }
+
+    /// Takes reported tokens away from the activities that had them before. An update token belongs to one activity
+    /// only; the former and the new activity are on the same phone.
+    ///
+    /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens were reported.
+    private static func takeOver(_ activities: PostgresQuery) -> PostgresQuery {
+        """
+        update activities set update_token = null, registered_at = null, suspect_since = null
+        where id = any(array(
+            select o.id from (select id, app, update_token from activities where id = any(\(activities)) offset 0) a
+            cross join lateral (
+                select id from activities where app = a.app and update_token = a.update_token offset 0) o
+            where o.id < a.id or o.id <> a.id and not o.id = any(\(activities))
+            order by o.id))
+        """
     }
 }

@@ -16,46 +16,56 @@ struct CrowdStore: ShardStore {
 
     // MARK: Claims
 
-    func claim(_ claim: ShardClaim) async throws -> [CrowdShard] {
-        let lanes = LaneClaim(
-            environment: claim.environment, limit: claim.limit, replica: claim.replica, at: claim.at.inMicroseconds,
-            leasedUntil: claim.leasedUntil, laneInterval: laneInterval)
-        return try await database.transaction { connection in
-            let due = try await connection.query(CrowdJoins.lock(lanes, avoiding: claim.avoiding))
+    func claim(_ claim: WorkClaim) async throws -> [Shard] {
+        var claim = claim
+        (claim.at, claim.laneInterval) = (claim.at.inMicroseconds, laneInterval)
+        // A lane whose lease ended is taken again, also by its former holder.
+        claim.held = nil
+        return try await database.transaction { [claim] connection in
+            let due = try await connection.query(Self.lock(claim))
             guard !due.isEmpty else { return [] }
             let ids: [Int] = try due.map { try $0.decode("lane") }
-            return try await Self.take(ids, lanes, size: claim.size(of:), on: connection)
+            return try await Self.take(ids, claim, on: connection)
         }
     }
 
     /// Takes the next shards, those first that have waited longest among the most urgent.
     private static func take(
-        _ ids: [Int], _ claim: LaneClaim, size: (BundleID) -> Int, on connection: PostgresConnection
-    ) async throws -> [CrowdShard] {
+        _ ids: [Int], _ claim: WorkClaim, on connection: PostgresConnection
+    ) async throws -> [Shard] {
         let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
         var lanes = loaded
         var taken: [(lane: Lane, message: LaneMessage)] = []
-        var crowds: [Int: [CrowdShard.Member]] = [:]
+        var crowds: [Int: [Shard.Member]] = [:]
         let turns = loaded.map { ($0.rank(at: claim.at).rawValue, $0[.tokens].waitsSince ?? claim.at) }
         for place in lanes.indices.sorted(by: { turns[$0] < turns[$1] }) where taken.count < claim.limit {
-            let size = size(lanes[place].audience.bundleID)
-            let next = try await next(of: &lanes[place], claim, size: size, on: connection)
+            let next = try await next(of: &lanes[place], claim, on: connection)
             guard let (message, members) = next else { continue }
             taken.append((lanes[place], message))
             crowds[lanes[place].id] = members
         }
         let rows = try await connection.pipeline(
             LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.reading(taken))
-        var shards: [CrowdShard] = []
-        for push in try ClaimedDelivery.read(rows, of: taken, by: claim.replica) {
-            if push.message.id == nil {
-                guard push.body.count <= Contract.DeliveryKind.tokens.bodyLimit else {
-                    try await CrowdRows(lane: push.lane, connection: connection).wait(where: "a.has < 0")
+        var shards: [Shard] = []
+        for claimed in try ClaimedDelivery.read(rows, of: taken, by: claim.replica) {
+            let message = claimed.message
+            if message.id == nil {
+                guard claimed.body.count <= Contract.DeliveryKind.tokens.bodyLimit else {
+                    try await CrowdRows(lane: claimed.lane, connection: connection).wait(where: "a.has < 0")
                     continue
                 }
-                try await connection.query(CrowdNews.show(push.message.broadcast))
+                try await connection.query(CrowdNews.show([message.broadcast]))
             }
-            shards.append(CrowdShard(push: push, members: crowds[push.lane] ?? []))
+            let push = Shard.Push(
+                body: claimed.body, priority: message.priority, expiration: message.apnsExpiration,
+                requestID: message.requestID)
+            var few = push
+            if !message.alerting { few.priority = min(few.priority, .powerAware) }
+            shards.append(
+                Shard(
+                    owner: claimed.lane, lease: message.attempts, address: claimed.address,
+                    deadline: message.expiresAt, pushes: [push, few], members: crowds[claimed.lane] ?? [],
+                    delivery: message.id))
         }
         return shards
     }
@@ -63,8 +73,9 @@ struct CrowdStore: ShardStore {
     /// What a lane sends now, and to whom: the next shard of its message, or the newest content to new tokens. A message
     /// without tokens left is settled at once.
     private static func next(
-        of lane: inout Lane, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
-    ) async throws -> (LaneMessage, [CrowdShard.Member])? {
+        of lane: inout Lane, _ claim: WorkClaim, on connection: PostgresConnection
+    ) async throws -> (LaneMessage, [Shard.Member])? {
+        let size = claim.size(of: lane.audience.bundleID)
         guard let message = lane.take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id else {
             return try await news(of: &lane, claim, size: min(size, joinSize), on: connection)
         }
@@ -84,13 +95,13 @@ struct CrowdStore: ShardStore {
     /// The newest content for a lane's new tokens; `nil`: there is nothing to send, or a message of the lane will reach
     /// them.
     private static func news(
-        of lane: inout Lane, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
-    ) async throws -> (LaneMessage, [CrowdShard.Member])? {
+        of lane: inout Lane, _ claim: WorkClaim, size: Int, on connection: PostgresConnection
+    ) async throws -> (LaneMessage, [Shard.Member])? {
         let crowd = CrowdRows(lane: lane.id, connection: connection)
         var due: PostgresQuery = "a.due_at <= \(claim.at)"
         var again: Date?
         if !lane.queue(.tokens).isEmpty {
-            again = claim.at.addingTimeInterval(CrowdJoins.pause)
+            again = claim.at.addingTimeInterval(5)
         } else if lane.closedAt == nil, let news = try await CrowdNews.message(of: lane, at: claim.at, on: connection) {
             let members = try await crowd.members("a.has < 0 and \(due)", size: size)
             if !members.isEmpty, lane.lease(for: claim) { return (news, members) }
@@ -104,11 +115,11 @@ struct CrowdStore: ShardStore {
     func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await database.query(
             """
-            with recursive \(CrowdJoins.waiting)
+            with recursive \(Self.waiting)
             select least(
                 (select min(tokens_due_at) from audiences where environment = \(environment.rawValue)::environment
                     and tokens_due_at is not null),
-                (select min(greatest(j.due_at, u.tokens_leased_until)) from \(CrowdJoins.heads)
+                (select min(greatest(j.due_at, u.tokens_leased_until)) from \(Self.heads)
                 where u.environment = \(environment.rawValue)::environment)) as at
             """
         ).first?.decode(Date?.self, "at")
@@ -122,27 +133,130 @@ struct CrowdStore: ShardStore {
 
     /// Records the results of tokens and of the message in one transaction. It locks activities before the lane, as
     /// reports do.
-    func settle(
-        _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], replica: UUID, now: Date
-    ) async throws {
+    func settle(_ shard: Shard, _ outcomes: [PushOutcome], replica: UUID, now: Date) async throws {
         let now = now.inMicroseconds
         try await database.transaction { connection in
-            try await connection.pipeline(TokenCare(outcomes, at: now).activities())
-            let (message, owner) = (shard.push.message, shard.owner)
-            let loaded = try await LaneRows.load("\([owner])", on: connection)
-            guard var lane = loaded.first, lane.holds(message.id, number: message.attempts, by: replica) else { return }
-            let crowd = CrowdRows(lane: owner, connection: connection)
-            try await crowd.record(outcomes, of: message.id, rest: rest, now: now)
-            if let delivery = message.id {
+            try await connection.pipeline(outcomes.activities(at: now))
+            let loaded = try await LaneRows.load("\([shard.owner])", on: connection)
+            guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.lease, by: replica) else { return }
+            let crowd = CrowdRows(lane: shard.owner, connection: connection)
+            try await crowd.record(outcomes, of: shard.delivery, rest: rest, now: now)
+            if let delivery = shard.delivery {
                 let (left, due) = try await crowd.rest(of: delivery)
-                let (progress, reason) = CrowdShard.progress(outcomes, left)
+                let (progress, reason) = outcomes.progress(left)
                 _ = lane.settle(
-                    progress, reason: reason, of: delivery, number: message.attempts, by: replica, again: due,
-                    at: now)
+                    progress, reason: reason, of: delivery, number: shard.lease, by: replica, again: due, at: now)
             } else {
                 lane.release(by: replica, at: now)
             }
             try await connection.pipeline(LaneRows.write([lane], loaded: loaded, at: now))
         }
+    }
+}
+
+/// The lanes whose tokens are due.
+extension CrowdStore {
+    /// The variants of events that have tokens with a time at which they are due. The query needs as many index probes as
+    /// there are such variants.
+    private static let waiting: PostgresQuery = """
+        waiting as (
+            (select app, event_key, variant from activities where in_crowd and due_at is not null
+            order by app, event_key, variant limit 1)
+            union all
+            select n.* from waiting w cross join lateral (
+                select app, event_key, variant from activities where in_crowd and due_at is not null
+                    and (app, event_key, variant) > (w.app, w.event_key, w.variant)
+                order by app, event_key, variant limit 1) n
+        )
+        """
+
+    /// When the first token of each variant of `waiting` is due, and the lane whose messages go to it.
+    private static let heads: PostgresQuery = """
+        waiting w
+        cross join lateral (
+            select due_at from activities where app = w.app and event_key = w.event_key and variant = w.variant
+                and in_crowd and due_at is not null order by due_at limit 1) j
+        cross join lateral (select bundle_id, environment from app_environments where id = w.app offset 0) p
+        cross join lateral (\(AudienceColumns.ofTokens(of: "w.event_key", in: "p", variant: "w.variant"))) u
+        """
+
+    /// Locks lanes that are due, or that have tokens due, and that nobody has leased. Lanes that another transaction has
+    /// locked are skipped.
+    private static func lock(_ claim: WorkClaim) -> PostgresQuery {
+        """
+        with recursive \(waiting)
+        select lane from audiences where lane = any(array(
+            (select lane from audiences where environment = \(claim.environment.rawValue)::environment
+                and tokens_due_at <= \(claim.at) and bundle_id <> all(\(claim.limits.closed))
+            order by rank, tokens_due_at limit \(claim.limit))
+            union
+            (select u.lane from \(heads)
+            where j.due_at <= \(claim.at) and u.environment = \(claim.environment.rawValue)::environment
+                and coalesce(u.tokens_leased_until <= \(claim.at), true)
+                and u.bundle_id <> all(\(claim.limits.closed))
+            order by j.due_at limit \(claim.limit))))
+            and coalesce(tokens_leased_until <= \(claim.at), true)
+        order by lane for no key update skip locked
+        """
+    }
+}
+
+/// What a new token gets: the newest content of its audience, or the audience's end.
+enum CrowdNews {
+    /// Seconds after an `end` in which a phone may still show an activity that did not get the `end`. No activity is
+    /// active longer.
+    static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
+
+    /// The message with the newest content or the end of a lane.
+    ///
+    /// It gets the highest timestamp of the lane or the second before now (for an end: now), whichever is later. So the
+    /// timestamp is at least that of the content, and it is lower than the timestamp of every later update. An activity
+    /// that already shows the content with this timestamp does not change. A start that was sent after the content may
+    /// show a later timestamp than the content's own. The start's timestamp, too, is lower than the timestamp of every
+    /// later update.
+    ///
+    /// - Returns: `nil`: there is nothing to send, or it is too late to send it.
+    static func message(of lane: Lane, at now: Date, on connection: PostgresConnection) async throws -> LaneMessage? {
+        let longest = now.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime))
+        let end = lane.fencedAt.map { $0.addingTimeInterval(endIsOfUse) }
+        if let end, end <= now { return nil }
+        var broadcast = lane.newest
+        if end != nil { broadcast = try await connection.query(Self.end(of: lane.id)).first?.decode("id") }
+        guard let broadcast else { return nil }
+        let expiresAt = min(end ?? longest, longest)
+        let clock = Int(now.timeIntervalSince1970.rounded(.down))
+        return LaneMessage(
+            broadcast: broadcast, isEnd: end != nil, priority: end == nil ? .powerAware : .immediate,
+            apnsExpiration: Int(expiresAt.timeIntervalSince1970.rounded(.up)), expiresAt: expiresAt,
+            timestamp: max(lane.lastTimestamp, end == nil ? clock - 1 : clock),
+            requestID: .drawn(), tokens: TokenProgress())
+    }
+
+    /// The newest `end` that was accepted for an audience; no row: the event was closed automatically.
+    private static func end(of lane: Int) -> PostgresQuery {
+        """
+        select b.id from (select event_key from audiences where lane = \(lane) offset 0) v
+        cross join lateral (
+            select id, accepted_at from broadcasts
+            where event_key = v.event_key and event = 'end' and not cancelled offset 0) b
+        cross join lateral (select lane from deliveries where broadcast_id = b.id offset 0) d
+        where d.lane = \(lane) order by b.accepted_at desc, b.id desc limit 1
+        """
+    }
+
+    // MARK: What is shown
+
+    /// Locks broadcasts whose contents are about to be sent by another way than their messages, so that they cannot be
+    /// withdrawn before the commit. There is no row for those that were withdrawn.
+    static func hold(_ broadcasts: Set<UUID>) -> PostgresQuery {
+        """
+        select from broadcasts where id = any(\(Array(broadcasts))) and not cancelled order by id for no key update
+        """
+    }
+
+    /// Records that broadcasts' contents are sent to a device separately, not in one of their own messages. After that,
+    /// they cannot be withdrawn.
+    static func show(_ broadcasts: Set<UUID>) -> PostgresQuery {
+        "update broadcasts set shown = true where id = any(\(Array(broadcasts))) and not shown"
     }
 }

@@ -40,7 +40,7 @@ struct CrowdRows {
     /// the same. If the alert goes with other content now, the token gets the newest content without the alert.
     func shard(
         of message: LaneMessage, _ delivery: Int, size: Int, at now: Date
-    ) async throws -> [CrowdShard.Member] {
+    ) async throws -> [Shard.Member] {
         let rings = message.alerting
         var isNew: PostgresQuery = "true"
         if rings, message.contentOf != nil {
@@ -67,7 +67,7 @@ struct CrowdRows {
     /// Records, before an alert is sent, that it may ring on the phones of these tokens.
     ///
     /// - Returns: the tokens whose rows no other transaction has locked. The others get the alert later.
-    private func ring(_ delivery: Int, _ members: [CrowdShard.Member]) async throws -> [CrowdShard.Member] {
+    private func ring(_ delivery: Int, _ members: [Shard.Member]) async throws -> [Shard.Member] {
         let rows = try await connection.query(
             """
             update activities set rang = \(delivery) where id = any(array(
@@ -117,7 +117,7 @@ struct CrowdRows {
     /// Tokens that are due, those first that have waited longest.
     ///
     /// - Parameter condition: a condition on rows `a`.
-    func members(_ condition: PostgresQuery, size: Int) async throws -> [CrowdShard.Member] {
+    func members(_ condition: PostgresQuery, size: Int) async throws -> [Shard.Member] {
         try await connection.query(
             """
             select \(Self.columns) from \(tokens) and a.due_at is not null and \(condition)
@@ -127,11 +127,12 @@ struct CrowdRows {
     }
 
     /// Reads a row with `columns`.
-    private static func member(_ row: PostgresRow) throws -> CrowdShard.Member? {
+    private static func member(_ row: PostgresRow) throws -> Shard.Member? {
         guard let token = DeviceToken(bytes: try row.decode("update_token")) else { return nil }
-        return CrowdShard.Member(
-            row: try row.decode("id"), token: token, wantsFew: try !row.decode(Bool.self, "frequent"),
-            attempts: try row.decode("tries"), rang: try row.decode("rang"))
+        let wantsFew = try !row.decode(Bool.self, "frequent")
+        return Shard.Member(
+            row: try row.decode("id"), token: token, push: wantsFew ? 1 : 0, attempts: try row.decode("tries"),
+            wantsFew: wantsFew, rang: try row.decode("rang"))
     }
 
     /// Lets tokens wait. Settlements lock activities before lanes. So rows that are locked are skipped, not waited for,
@@ -156,15 +157,9 @@ struct CrowdRows {
     ///
     /// - Parameter delivery: the message; `nil`: the newest content, separately.
     func record(
-        _ outcomes: [PushOutcome<CrowdShard.Member>], of delivery: Int?, rest: TimeInterval, now: Date
+        _ outcomes: [PushOutcome], of delivery: Int?, rest: TimeInterval, now: Date
     ) async throws {
-        let members = outcomes.map(\.member)
-        var fates = outcomes.map { $0.fate(rest: rest, at: now) }
-        if delivery == nil {
-            // A newcomer is tried again with what is the newest content then, so its attempts are not counted.
-            let later = now.addingTimeInterval(CrowdJoins.pause)
-            fates = fates.map { ($0.due.map { _ in later }, 0, $0.restsUntil, $0.rang) }
-        }
+        let (members, fates) = (outcomes.map(\.member), outcomes.map { $0.fate(rest: rest, at: now) })
         try await connection.query(
             """
             update activities a set has = case when r.due_at is null then greatest(a.has, \(delivery ?? 0)) else a.has end,

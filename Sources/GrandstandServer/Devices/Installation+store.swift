@@ -64,7 +64,7 @@ package struct InstallationStore: Sendable {
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func installation(_ id: InstallationID, secret: String) async throws -> Contract.Installation {
         let columns: PostgresQuery = """
-            i.installation as "installationId", \(Registration.columns), (
+            , i.installation as "installationId", \(Registration.columns), (
                 select coalesce(json_agg(json_build_object('attributesType', attributes_type,
                     'token', '…' || right(encode(token, 'hex'), 6), 'suspect', suspect_since is not null)
                     order by attributes_type collate "C"), '[]')
@@ -144,16 +144,14 @@ package struct InstallationStore: Sendable {
 
     /// An installation that proves its identity.
     ///
-    /// - Parameter columns: expressions over its row `i`.
+    /// - Parameter columns: further expressions over its row `i`, each after a comma.
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     private func known(
-        _ id: InstallationID, _ secret: String, _ columns: PostgresQuery = "i.id", in database: some PostgresQuerying
+        _ id: InstallationID, _ secret: String, _ columns: PostgresQuery = "", in database: some PostgresQuerying
     ) async throws -> PostgresRow {
         let row = try await database.query(
-            "select p.app, i.secret_hash, \(columns) from \(Registration.rows([id]))")[0]
-        guard try row.decode(Int32?.self, "app") != nil else { throw Problem.noApp(id.bundleID) }
-        guard let hash = try row.decode(SecretHash?.self, "secret_hash") else { throw Self.absent(id) }
-        guard hash == SecretHash(of: secret) else { throw Problem.wrongInstallationSecret }
+            "select p.app, i.id, i.secret_hash\(columns) from \(Registration.rows([id]))")[0]
+        _ = try row.installation(id, SecretHash(of: secret))
         return row
     }
 
@@ -161,5 +159,107 @@ package struct InstallationStore: Sendable {
         Problem(
             .installationNotFound,
             "There is no installation \(id.id.words). Register it with a PUT first.")
+    }
+}
+
+extension PostgresRow {
+    /// The numbers of an installation's app and of the installation, in a row of `Registration.rows`.
+    ///
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    func installation(_ id: InstallationID, _ secret: SecretHash) throws -> (app: Int32, row: Int) {
+        guard let app = try decode(Int32?.self, "app") else { throw Problem.noApp(id.bundleID) }
+        guard let row = try decode(Int?.self, "id") else { throw InstallationStore.absent(id) }
+        guard try decode("secret_hash") == secret else { throw Problem.wrongInstallationSecret }
+        return (app, row)
+    }
+}
+
+extension InstallationStore {
+    /// The most languages and types that are listed. Apps choose their names, so there may be any number.
+    private static let maximumNames = 100
+
+    /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. The
+    /// counts never list people.
+    ///
+    /// - Throws: `app-not-found`.
+    func statistics(of app: AppEnvironment) async throws -> Contract.InstallationStatistics {
+        let number = try await number(of: app)
+        let tokens: PostgresQuery = """
+            json_build_object('active', count(*) filter (where suspect_since is null),
+                'suspect', count(*) filter (where suspect_since is not null))
+            """
+        return try await reading.query(
+            """
+            with systems as (
+                select system_version / 1000 as name, count(*) as n,
+                    count(*) filter (where not live_activities_enabled) as disabled,
+                    count(*) filter (where not frequent_pushes_enabled) as infrequent
+                from installations where app = \(number) group by 1),
+            languages as (
+                select lower(split_part(translate(coalesce(locale, 'und'), '_', '-'), '-', 1)) as name, count(*) as n
+                from installations where app = \(number) group by 1 order by 2 desc, 1 limit \(Self.maximumNames)),
+            types as (
+                select attributes_type as name, \(tokens) as n from start_tokens where app = \(number)
+                group by 1 order by count(*) desc, 1 limit \(Self.maximumNames))
+            select coalesce(sum(n), 0)::bigint as installations,
+                coalesce(json_object_agg(name, n), '{}') as systems,
+                (select coalesce(json_object_agg(name, n), '{}') from languages) as locales,
+                coalesce(sum(disabled), 0)::bigint as "liveActivitiesDisabled",
+                coalesce(sum(infrequent), 0)::bigint as "frequentPushesDisabled",
+                (select coalesce(json_object_agg(name, n), '{}') from types) as "startTokens", (
+                    select \(tokens) from installations i cross join lateral (
+                        select suspect_since from activities where installation = i.id
+                            and update_token is not null and state in ('active', 'stale') offset 0) a
+                    where i.app = \(number)) as "updateTokens"
+            from systems
+            """)[0].read()
+    }
+}
+
+/// The totals in `device_accounts`.
+extension DeviceAccount {
+    /// The columns of an account in a row `d`, which may be null.
+    ///
+    /// - Parameter now: the hour of this time counts as the present hour.
+    static func columns(at now: Date) -> PostgresQuery {
+        """
+        coalesce(d.installations, 0) as "devices.installations",
+        case when d.hour = \(hour(of: now)) then d.created else 0 end as "devices.created",
+        case when d.hour = \(hour(of: now)) then d.created_before
+            when d.hour = \(hour(of: now)) - interval '1 hour' then d.created else 0 end as "devices.createdBefore"
+        """
+    }
+
+    static func hour(of now: Date) -> PostgresQuery { "date_trunc('hour', \(now)::timestamptz, 'UTC')" }
+
+    /// Counts created or deleted installations, as the last statement of the transaction that writes them.
+    ///
+    /// - Parameters:
+    ///   - installations: `app` of each, to follow `from`.
+    ///   - hour: when they were created; `nil`: they are deleted.
+    static func count(_ installations: PostgresQuery, createdIn hour: PostgresQuery?) -> PostgresQuery {
+        let sign = hour == nil ? -1 : 1
+        return """
+            insert into device_accounts as d
+            select app, \(sign) * count(*), \(hour ?? "'epoch'"), \(max(0, sign)) * count(*), 0
+            from \(installations) group by app order by app
+            on conflict (app) do update set installations = d.installations + excluded.installations,
+                created = case when excluded.hour > d.hour then 0 else d.created end + excluded.created,
+                created_before = case when excluded.hour <= d.hour then d.created_before
+                    when excluded.hour = d.hour + interval '1 hour' then d.created else 0 end,
+                hour = greatest(d.hour, excluded.hour)
+            """
+    }
+
+    /// Deletes installations and counts them.
+    ///
+    /// - Parameter condition: to follow `where`.
+    /// - Returns: a row for each deleted installation.
+    static func delete(_ condition: PostgresQuery) -> PostgresQuery {
+        """
+        with gone as (delete from installations where \(condition) returning app),
+            counted as (\(count("gone", createdIn: nil)))
+        select from gone
+        """
     }
 }

@@ -19,7 +19,11 @@ extension Registration {
     /// - Parameter new: an expression for the number of an installation that has no row.
     static func load(_ all: [Registration], new: PostgresQuery = "0") -> PostgresQuery {
         """
-        select p.app, coalesce(i.id, \(new)) as id, i.secret_hash, i.seen_at, i.tokens_paced_until, \(columns), (
+        select p.app, coalesce(i.id, \(new)) as id, i.secret_hash, i.seen_at, i.tokens_paced_until,
+            coalesce((
+                select created from device_accounts where i.id is null and app = p.app
+                    and hour = \(DeviceAccount.hour(of: all.map(\.now).max() ?? .distantPast))), 0) as created,
+            \(columns), (
                 select coalesce(json_agg(json_build_object('attributesType', attributes_type, 'token',
                     case when suspect_since is null then encode(token, 'hex') else '' end)
                     order by attributes_type collate "C"), '[]')
@@ -48,7 +52,7 @@ extension Registration {
     static func holders(_ all: [Registration], of apps: [Int32]) -> PostgresQuery {
         let tokens = all.indices.flatMap { place in all[place].tokens.map { (place: place, app: apps[place], $0) } }
         return """
-            select w.place, h.installation, w.attributes_type, w.token
+            select w.place, h.installation, w.attributes_type as "attributesType", w.token
             from unnest(\(tokens.map(\.place)), \(tokens.map(\.app)), \(tokens.map(\.2.attributesType)),
                 \(tokens.map(\.2.token))) as w(place, app, attributes_type, token)
             cross join lateral (
@@ -75,7 +79,7 @@ extension Registration {
 extension Registration.Row {
     /// - Parameter row: a row of `Registration.load`.
     init(_ row: PostgresRow, of app: Int32) throws {
-        (self.app, id) = (app, try row.decode("id"))
+        (self.app, id, created) = (app, try row.decode("id"), try row.decode("created"))
         secret = try row.decode("secret_hash")
         guard secret != nil else { return }
         (state, seenAt) = (try row.read(), try row.decode("seen_at"))
@@ -90,14 +94,18 @@ struct RegistrationWrites {
     private let changes: [Registration]
     /// Installations that register a start token which another installation has. So both installations are on one phone,
     /// which must not get a second activity: a start of the former holder counts for the new one, too.
-    private let takeovers: [(from: Int, to: Registration.Row, token: Contract.StartTokenDraft)]
-    /// The new tokens of installations. They are written in the order of the unique index, so that transactions that wait
-    /// for each other's tokens cannot deadlock.
+    private let takeovers: [(from: Holder, to: Registration.Row)]
+    /// The new tokens of installations.
     private let tokens: [(row: Registration.Row, draft: Contract.StartTokenDraft)]
 
-    /// Late followers: their topics or tokens may let them join starts that are under way. The last statement adds
-    /// them.
-    var followers: [Registration] { changes.filter(\.isFollower) }
+    /// A row of `Registration.holders`.
+    private struct Holder: Decodable {
+        let place, installation: Int
+        let attributesType, token: String
+    }
+
+    /// Late followers: their topics or tokens may let them join starts that are under way.
+    private var followers: [Registration] { changes.filter(\.isFollower) }
 
     /// - Parameters:
     ///   - changes: of each registration; `nil`: it changes nothing.
@@ -105,35 +113,20 @@ struct RegistrationWrites {
     init(_ changes: [Registration?], holders: PostgresRows, at now: Date) throws {
         self.now = now
         self.changes = changes.compactMap(\.self)
-        takeovers = try holders.compactMap { holder in
-            let from: Int = try holder.decode("installation")
-            guard let row = changes[try holder.decode("place")]?.row, row.id != from else { return nil }
-            let (type, token): (String, String) = (try holder.decode("attributes_type"), try holder.decode("token"))
-            return (from, row, .init(attributesType: type, token: token))
+        takeovers = try holders.read(Holder.self).compactMap { holder in
+            changes[holder.place].flatMap { $0.row.id == holder.installation ? nil : (holder, $0.row) }
         }
-        tokens = self.changes.flatMap { change in change.newTokens.map { (change.row, $0) } }.sorted {
-            ($0.0.app, $0.1.attributesType, $0.1.token) < ($1.0.app, $1.1.attributesType, $1.1.token)
-        }
+        tokens = self.changes.flatMap { change in change.newTokens.map { (change.row, $0) } }
     }
 
-    /// The statements, for one round trip. Old tokens are deleted before new ones are inserted, so that a token never
-    /// belongs to two installations.
+    /// The statements, for one round trip; the last but one adds late followers to runs. Old tokens are deleted before
+    /// new ones are inserted, so that a token never belongs to two installations.
     var statements: [PostgresQuery] {
         guard !changes.isEmpty else { return [] }
-        var statements = [upsert]
-        let new = changes.filter { $0.row.state == nil }.map(\.row.app)
-        if !new.isEmpty {
-            statements.append(
-                DeviceAccount.count("unnest(\(new)) as c(app)", areCreated: true, at: "\(now)::timestamptz"))
-        }
-        let old =
-            changes.flatMap { change in change.oldTokens.map { (change.row.id, $0.attributesType, nil as String?) } }
-            + takeovers.map { ($0.from, $0.token.attributesType, $0.token.token) }
-        if !old.isEmpty { statements.append(Self.remember(delete(old), closedAfter: now - Self.day)) }
-        statements += tokens.isEmpty ? follow : [insert] + follow + [inherit]
-        if !takeovers.isEmpty { statements.append(carryOver) }
-        if !followers.isEmpty { statements.append(enlist) }
-        return statements
+        let new: PostgresQuery = "unnest(\(changes.filter { $0.row.state == nil }.map(\.row.app))) as c(app)"
+        return [
+            upsert, Self.remember(delete, closedAfter: now - Self.day), insert,
+        ] + follow + [inherit, carryOver, enlist, DeviceAccount.count(new, createdIn: DeviceAccount.hour(of: now))]
     }
 
     /// Inserts or updates the rows. The numbers of new rows were drawn before. If another replica inserts the same
@@ -161,11 +154,13 @@ struct RegistrationWrites {
     /// Deletes tokens of the installations themselves by their type. Tokens of former holders are deleted only if the
     /// holders still have them: a holder that got the token after the locks were taken is not locked, and may have
     /// registered another token meanwhile.
-    private func delete(_ tokens: [(row: Int, type: String, token: String?)]) -> PostgresQuery {
-        let rows = tokens.map(\.row)
+    private var delete: PostgresQuery {
+        let own = changes.flatMap { change in change.oldTokens.map { (change.row.id, $0.attributesType) } }
+        let rows = own.map(\.0) + takeovers.map(\.from.installation)
         return """
             delete from start_tokens t
-            using unnest(\(rows), \(tokens.map(\.type)), \(tokens.map(\.token)))
+            using unnest(\(rows), \(own.map(\.1) + takeovers.map(\.from.attributesType)),
+                \([String?](repeating: nil, count: own.count) + takeovers.map { $0.from.token as String? }))
                 as r(installation, attributes_type, token)
             where t.installation = r.installation and t.attributes_type = r.attributes_type
                 and (r.token is null or t.token = decode(r.token, 'hex')) and t.installation = any(\(rows))
@@ -173,19 +168,21 @@ struct RegistrationWrites {
             """
     }
 
+    /// Inserts the new tokens in the order of the unique index, so that transactions that wait for each other's tokens
+    /// cannot deadlock.
     private var insert: PostgresQuery {
         """
         insert into start_tokens (installation, attributes_type, app, token, registered_at)
         select installation, attributes_type, app, decode(token, 'hex'), \(now)
         from unnest(\(tokens.map(\.row.id)), \(tokens.map(\.draft.attributesType)), \(tokens.map(\.row.app)),
             \(tokens.map(\.draft.token))) as n(installation, attributes_type, app, token)
+        order by app, attributes_type, token
         """
     }
 
     /// Topics have no spaces, so those of an installation are one text.
     private var follow: [PostgresQuery] {
         let following = changes.filter { $0.topics != ($0.row.state?.topics ?? []) }
-        guard !following.isEmpty else { return [] }
         let ids = following.map(\.row.id)
         let topics = following.map { $0.topics.joined(separator: " ") }
         return [
@@ -210,27 +207,20 @@ struct RegistrationWrites {
     private static let day: TimeInterval = 86_400
 
     /// An installation that registers a token counts as started in each run in which an installation that lost this
-    /// token counts as started: both are on one phone. The start of an installation that was deleted moves to the new
-    /// one, so that it is counted once. While a push to the lost token is under way, the new installation waits for its
-    /// outcome.
+    /// token counts as started: both are on one phone. While a push to the lost token is under way, the new installation
+    /// waits for its outcome.
     private var inherit: PostgresQuery {
         """
-        with known as (
-            select s.run, s.installation, n.heir, s.state, s.reason, s.at
-            from unnest(\(tokens.map(\.row.app)), \(tokens.map(\.row.id)), \(tokens.map(\.draft.token)))
-                as n(app, heir, token)
-            cross join lateral (\(Self.runs(of: "n.app", closedAfter: now - Self.day))) r
-            cross join lateral (
-                select * from starts where run = r.id and token = sha256(decode(n.token, 'hex')) offset 0) s
-            where s.installation <> n.heir and s.state <> 'pending'
-        ), moved as (
-            delete from starts s using known k where s.run = k.run and s.installation = k.installation
-                and k.state <> 'sending' and not exists (select from installations where id = k.installation)
-        )
         insert into starts (run, installation, state, reason, at, due_at, former)
-        select distinct on (run, heir) run, heir, case when state = 'sending' then 'pending' else state end, reason, at,
-            case when state = 'sending' then \(now) end, case when state = 'sending' then array[installation] end
-        from known order by run, heir, state = 'rejected', state = 'sending'
+        select distinct on (s.run, n.heir) s.run, n.heir, case when state = 'sending' then 'pending' else state end, reason,
+            at, case when state = 'sending' then \(now) end, case when state = 'sending' then array[installation] end
+        from unnest(\(tokens.map(\.row.app)), \(tokens.map(\.row.id)), \(tokens.map(\.draft.token)))
+            as n(app, heir, token)
+        cross join lateral (\(Self.runs(of: "n.app", closedAfter: now - Self.day))) r
+        cross join lateral (
+            select * from starts where run = r.id and token = sha256(decode(n.token, 'hex')) offset 0) s
+        where s.installation <> n.heir and s.state <> 'pending'
+        order by s.run, n.heir, s.state = 'rejected', s.state = 'sending'
         on conflict (run, installation) do nothing
         """
     }
@@ -243,7 +233,7 @@ struct RegistrationWrites {
         """
         insert into starts as s (run, installation, due_at, at, former)
         select r.id, t.new, \(now), \(now), array_agg(f)
-        from unnest(\(takeovers.map(\.to.app)), \(takeovers.map(\.from)), \(takeovers.map(\.to.id)))
+        from unnest(\(takeovers.map(\.to.app)), \(takeovers.map(\.from.installation)), \(takeovers.map(\.to.id)))
             as t(app, old, new)
         cross join lateral (select id from start_runs where app = t.app and closed_at is null offset 0) r
         left join lateral (select former from starts where run = r.id and installation = t.old offset 0) h on true

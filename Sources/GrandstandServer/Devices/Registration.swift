@@ -33,6 +33,9 @@ struct Registration: Sendable {
         /// The time that each new token moves further into the future (`DeviceBounds.pace`); `nil`: the installation
         /// has registered no token yet.
         var pacedUntil: Date?
+        /// For a new installation: how many of its app were created in this hour. Others of the same transaction do not
+        /// count yet.
+        var created = 0
     }
 
     var tokens: [Contract.StartTokenDraft] { draft.startTokens ?? [] }
@@ -63,13 +66,11 @@ struct Registration: Sendable {
 
     /// Decides what the registration changes. A state without a sequence leaves the known sequence as it is.
     ///
-    /// - Parameters:
-    ///   - account: counts the installation if it is new.
-    ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
+    /// - Parameter mostNew: the most new installations of one app in an hour; `nil`: any number.
     /// - Returns: whether anything changes.
     /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than the known one;
-    ///   `rate-limited` beyond a limit of `DeviceBounds` or `DeviceAccount`.
-    mutating func decide(_ account: inout DeviceAccount, mostNew: Int?) throws(Problem) -> Bool {
+    ///   `rate-limited` beyond a limit of `DeviceBounds`.
+    mutating func decide(mostNew: Int?) throws(Problem) -> Bool {
         if let known = row.state {
             guard row.secret == secret else { throw .wrongInstallationSecret }
             if let sequence = draft.sequence, let newest = known.sequence, sequence < newest {
@@ -85,7 +86,7 @@ struct Registration: Sendable {
         guard !isSeen || draft != row.state else { return false }
         if !isSeen { row.seenAt = now }
         row.pacedUntil = try DeviceBounds.pace(newTokens.count, row.pacedUntil, at: now)
-        if row.state == nil { try account.create(mostNew: mostNew, at: now) }
+        if row.state == nil { try DeviceBounds.requireRoom(created: row.created, mostNew: mostNew, at: now) }
         return true
     }
 }
@@ -121,7 +122,7 @@ struct InstallationTransactions: Sendable {
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
         try await all.inRounds(\.names) { some in
             let rows = try await database.pipeline([Outbox.planning(rows: 1), Registration.load(some)])[1]
-            let changes = try Self.decide(some, rows)
+            let changes = try decide(some, rows)
             var results = changes.map { $0.map { _ in false } }
             let changing = some.indices.filter { (try? changes[$0].get()) != nil }
             guard !changing.isEmpty else { return results }
@@ -133,18 +134,12 @@ struct InstallationTransactions: Sendable {
     }
 
     /// - Returns: for each registration what it changes; `nil`: nothing.
-    private static func decide(
-        _ some: [Registration], _ rows: PostgresRows, accounts totals: [PostgresRow] = [], mostNew: Int? = nil
-    ) throws -> [Result<Registration?, Problem>] {
-        var accounts: [Int32: DeviceAccount] = [:]
-        for row in totals { accounts[try row.decode("app")] = try row.read() }
-        return try zip(some, rows).map { registration, row in
+    private func decide(_ some: [Registration], _ rows: PostgresRows) throws -> [Result<Registration?, Problem>] {
+        try zip(some, rows).map { registration, row in
             var change = registration
             guard let app = try row.decode(Int32?.self, "app") else { return .failure(.noApp(change.id.bundleID)) }
             change.row = try Registration.Row(row, of: app)
-            return Result { () throws(Problem) in
-                try change.decide(&accounts[app, default: DeviceAccount()], mostNew: mostNew) ? change : nil
-            }
+            return Result { () throws(Problem) in try change.decide(mostNew: mostNew) ? change : nil }
         }
     }
 
@@ -155,16 +150,15 @@ struct InstallationTransactions: Sendable {
             let rows = try await connection.pipeline([
                 Outbox.planning(rows: 1), StartStore.registrationLock, Registration.lockApps(apps),
                 Registration.lock(some, of: apps), Registration.load(some, new: "nextval('installations_id_seq')"),
-                Registration.holders(some, of: apps), DeviceAccount.load("\(apps)", at: now),
+                Registration.holders(some, of: apps),
             ])
-            let changes = try Self.decide(some, rows[4], accounts: Array(rows[6]), mostNew: mostNew)
+            let changes = try decide(some, rows[4])
             return (changes, try RegistrationWrites(changes.map { try? $0.get() }, holders: rows[5], at: now))
         } closing: {
             $0.1.statements
         } _: { work, rows in
-            // The last statement queues late followers in runs of starts.
-            let isLate = !work.1.followers.isEmpty && (rows.last?.affectedRows ?? 0) > 0
-            return (work.0.map { $0.map { $0.map { $0.row.state == nil } ?? false } }, isLate)
+            let results = work.0.map { $0.map { $0.map { $0.row.state == nil } ?? false } }
+            return (results, (rows.dropLast().last?.affectedRows ?? 0) > 0)
         }
         if isLate { wakeUps.send([.starts]) }
         return results

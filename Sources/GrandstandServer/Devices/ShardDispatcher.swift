@@ -7,75 +7,54 @@ internal import Synchronization
 
 /// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run of
 /// starts has two shards in progress at a time, the lane of a crowd has one. A shard is settled after its last answer.
-struct ShardDispatcher<Store: ShardStore> {
-    typealias Shard = Store.Shard
-
-    let environment: APNsEnvironment
-    let store: Store
+struct ShardDispatcher {
+    let store: any ShardStore
     let pushes: DevicePushes
-    let signals: WakeUps
     /// The signal of new work.
     let topic: WakeTopic
     /// The number of pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
     var shardSize = 2_000
     /// The maximum number of shards in progress at a time.
     var places = 4
-    /// Seconds until another replica takes the shards of a replica that died.
-    let lease: TimeInterval
-    /// How long a stop waits for shards in progress. Pushes that were not sent before the end of the drain are sent
-    /// later.
-    let drain: Drain
-    /// The longest sleep. The poll after this sleep finds work whose signal was lost.
-    var pollInterval = Duration.seconds(1)
-    let now: @Sendable () -> Date
-    var mayClaim: @Sendable () -> Bool = { true }
-    /// Called with the verdicts after they are recorded.
-    var onSettled: @Sendable ([TokenVerdict]) -> Void = { _ in }
-    let logger: Logger
-    private let replica = UUID()
     private let outage = Outage()
 
     /// When the last claim failed.
     private final class Outage: Sendable { let last = Mutex(Date.distantPast) }
 
+    private var worker: Worker { pushes.worker }
+
     func run() async {
-        var logger = logger
-        logger[metadataKey: "environment"] = "\(environment.rawValue)"
         // All rings during the rest cause one round.
         let loop = WorkLoop<Shard>(
-            .init(
-                places: places, rest: .milliseconds(5), pollInterval: pollInterval, lease: lease, drain: drain),
-            failure: "pushes to devices could not be claimed", logger: logger, now: now,
-            mayClaim: mayClaim, claim: { try await claim($0, holding: $1.unrecorded) }, perform: send,
+            .init(places: places, rest: .milliseconds(5), pollInterval: worker.pollInterval, topic: topic),
+            failure: "pushes to devices could not be claimed", worker,
+            claim: { try await claim($0, held: $1.unrecorded) }, perform: send,
             extend: { shards in
                 try await store.extendLeases(
-                    of: shards.map(\.owner), replica: replica, until: now().addingTimeInterval(lease))
+                    of: shards.map(\.owner), replica: worker.replica, until: worker.leasedUntil)
             })
-        await loop.run(wakenBy: signals.wakes(topic))
+        await loop.run()
     }
 
-    private func claim(_ free: Int, holding: [Shard]) async throws -> Round<Shard> {
-        let now = now()
+    private func claim(_ free: Int, held: [Shard]) async throws -> Round<Shard> {
+        let now = worker.now()
         let (size, again) = pushes.room(for: shardSize, at: now)
         if let again { return .idle(until: again) }
-        let avoiding = pushes.heldBack(at: now)
+        var claim = pushes.rates.claim(free, by: worker, at: now)
+        (claim.shardSize, claim.held) = (size, held.map(\.owner).sorted())
         // While the database was away, no replica could extend a lease or record an answer. So after an outage, every
         // replica has two leases' time for this, before its shards are taken over.
-        let isRecovering = now < outage.last.withLock { $0 + 2 * lease }
+        let isRecovering = now < outage.last.withLock { $0 + 2 * worker.lease }
+        if isRecovering { claim.leasesEndedBefore = .distantPast }
         do {
-            let shards = try await store.claim(
-                ShardClaim(
-                    environment: environment, replica: replica, limit: free, shardSize: size,
-                    throttledSizes: pushes.rates.perSecond.mapValues { max(1, Int($0)) }, at: now,
-                    leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: isRecovering ? .distantPast : now,
-                    holding: holding.map(\.owner).sorted(), avoiding: avoiding))
-            return try await .claimed(shards) {
+            return try await .claimed(try await store.claim(claim)) {
                 // Work that is due, but cannot be claimed yet, is looked for four times a second.
-                let earliest = isRecovering || !avoiding.isEmpty ? now.addingTimeInterval(0.25) : .distantPast
-                return try await store.nextDue(in: environment).map { max($0, earliest) }
+                let mustWait = isRecovering || !claim.limits.closed.isEmpty
+                let earliest = mustWait ? now.addingTimeInterval(0.25) : .distantPast
+                return try await store.nextDue(in: claim.environment).map { max($0, earliest) }
             }
         } catch {
-            outage.last.withLock { $0 = self.now() }
+            outage.last.withLock { $0 = worker.now() }
             throw error
         }
     }
@@ -85,40 +64,132 @@ struct ShardDispatcher<Store: ShardStore> {
         tell(outcomes, of: shard)
         return {
             do {
-                try await store.settle(shard, outcomes, replica: replica, now: now())
+                try await store.settle(shard, outcomes, replica: worker.replica, now: worker.now())
             } catch let error as PostgresError {
                 // A lost answer could repeat a start. So also what the database refuses is tried again.
                 throw Problem(.storeUnavailable, "\(error)")
             }
-            onSettled(outcomes.compactMap(\.verdict))
         }
     }
 
     /// Logs a warning when an app's pushes begin to fail, and a notice when they are accepted again. Tokens are never
     /// logged.
-    private func tell(_ outcomes: [PushOutcome<Shard.Member>], of shard: Shard) {
-        let (app, now) = (shard.address.bundleID, now())
+    private func tell(_ outcomes: [PushOutcome], of shard: Shard) {
+        let (app, now) = (shard.address.bundleID, worker.now())
         var reasons: [String: Int] = [:]
         var (begins, ends) = (false, false)
         for one in outcomes {
-            guard let verdict = one.verdict else { continue }
-            switch verdict {
-            case .accepted: ends = pushes.accounts.accepted(app, sentAt: one.sentAt, at: now) || ends
+            switch one.verdict {
+            case .accepted: ends = pushes.rates.note(isAccepted: true, of: app, sentAt: one.sentAt, at: now) || ends
             // An app was removed from a phone: nothing is wrong with the pushes.
-            case .gone: break
+            case .gone, nil: break
             case .retry, .unknown, .rejected, .expired, .suspect:
-                begins = pushes.accounts.failed(app, sentAt: one.sentAt, at: now) || begins
+                begins = pushes.rates.note(isAccepted: false, of: app, sentAt: one.sentAt, at: now) || begins
             }
-            guard let reason = verdict.reason else { continue }
-            if case .retry = verdict, APNsReason(rawValue: reason).concernsProviderToken { continue }
-            reasons[reason, default: 0] += 1
+            if case .retry(_, let reason) = one.verdict, APNsReason(rawValue: reason).concernsProviderToken { continue }
+            if let reason = one.verdict?.reason { reasons[reason, default: 0] += 1 }
         }
-        let place: Logger.Metadata = ["environment": "\(environment.rawValue)", "app": "\(app)"]
-        if ends { logger.notice("APNs accepts pushes to devices of the app again", metadata: place) }
+        let place: Logger.Metadata = ["app": "\(app)"]
+        if ends { worker.logger.notice("APNs accepts pushes to devices of the app again", metadata: place) }
         guard !reasons.isEmpty else { return }
         let list = reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        logger.log(
+        worker.logger.log(
             level: begins ? .warning : .debug, "APNs did not accept all pushes to devices",
             metadata: place.merging(["pushes": "\(outcomes.count)", "reasons": "\(list)"]) { $1 })
+    }
+}
+
+/// Sends pushes to many devices of one environment, a limited number at a time. While the circuit to APNs is open, it
+/// sends only one probe at a time.
+///
+/// Broadcasts have their own connections (`APNsClient.PoolKey`) and their own limit, so a broadcast does not wait for a
+/// million starts.
+struct DevicePushes: Sendable {
+    let gateway: any DeviceGateway
+    /// Limits the requests to APNs at a time.
+    let places: Semaphore
+    let rates: SendRates
+    /// Pushes that were not sent before the end of its drain are sent later.
+    let worker: Worker
+    private let shared = Shared()
+
+    private final class Shared: Sendable {
+        struct State {
+            var circuit = Circuit()
+            var flying = 0
+        }
+
+        let state = Mutex(State())
+    }
+
+    /// Seconds between two checks while a probe is in flight.
+    private static let probePause: TimeInterval = 0.25
+
+    /// How many of `size` pushes should be claimed now.
+    ///
+    /// - Returns: `size`. While the circuit is open, the result is one push for a probe, or no push and the time to ask
+    ///   again.
+    func room(for size: Int, at now: Date) -> (size: Int, again: Date?) {
+        shared.state.withLock { state in
+            guard !state.circuit.isClosed else { return (size, nil) }
+            if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
+            // Only one probe is sent at a time: further shards would be claimed and given back without a send.
+            guard state.flying == 0 else { return (0, now.addingTimeInterval(Self.probePause)) }
+            return (1, nil)
+        }
+    }
+
+    /// Sends a push to each member. Returns when each push has an answer or will get none.
+    func make(_ shard: Shard) async -> [PushOutcome] {
+        await withTaskGroup(of: PushOutcome.self) { group in
+            for member in shard.members {
+                await waitForTurn(of: shard.address.bundleID)
+                await places.enter()
+                group.addTask {
+                    defer { places.leave() }
+                    return await make(shard.request(for: member), for: member, of: shard)
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private func make(_ push: DevicePush, for member: Shard.Member, of shard: Shard) async -> PushOutcome {
+        let sentAt = worker.now()
+        guard !Task.isCancelled, begin(shard.address, at: sentAt) else {
+            return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
+        }
+        let answer = await gateway.push(push, to: shard.address)
+        let answeredAt = worker.now()
+        shared.state.withLock { state in
+            state.flying -= 1
+            state.circuit.record(.init(answer), now: answeredAt, jitter: .random(in: 0..<1))
+        }
+        if case .withheld = answer, rates.keys.lacks(shard.address, at: answeredAt) {
+            return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
+        }
+        _ = rates.record(
+            answer, of: shard.address.bundleID, lane: push.token.hashValue, sentAt: sentAt, at: answeredAt)
+        return PushOutcome(
+            member: member, sentAt: sentAt,
+            verdict: TokenVerdict(
+                answer, attempts: member.attempts + 1, deadline: shard.deadline, now: answeredAt,
+                jitter: .random(in: 0..<1)))
+    }
+
+    /// If APNs throttles the app, waits until the app may send another push.
+    private func waitForTurn(of bundleID: BundleID) async {
+        while !Task.isCancelled, let next = rates.turn(of: bundleID, at: worker.now()) {
+            try? await Task.sleep(for: .seconds(max(0.001, next.timeIntervalSince(worker.now()))))
+        }
+    }
+
+    private func begin(_ address: APNsAddress, at now: Date) -> Bool {
+        guard !rates.isHeldBack(address.bundleID, at: now) else { return false }
+        return shared.state.withLock { state in
+            guard state.circuit.admits(1, flying: state.flying, now: now) > 0 else { return false }
+            state.flying += 1
+            return true
+        }
     }
 }

@@ -5,16 +5,28 @@ internal import Postgres
 /// The columns of `audiences` and `channels` that say which audience of its event a row belongs to (`Audience.ID`), and
 /// the columns of the audience's attributes.
 enum AudienceColumns {
-    private static let idNames = ["bundle_id", "environment", "variant"]
-    private static let names = idNames + ["storage_policy", "priority", "delivery", "content"]
+    /// An audience with its event, its place among the event's audiences, and whether the event's start is for it. No
+    /// event: the audience was removed.
+    typealias Row = (key: String?, position: Int, audience: Audience, starts: Bool)
 
-    static let id = PostgresQuery.list(idNames)
-    /// The columns of a row of `audiences` for the audience and its attributes.
-    static let all = PostgresQuery.list(names)
+    static let columns = Columns<Row>(
+        "audiences", key: "lane",
+        [
+            .init("event_key") { $0.key }, .init("position") { $0.position }, .init("starts") { $0.starts },
+            .init("bundle_id") { $0.audience.bundleID.rawValue },
+            .init("environment", "environment") { $0.audience.environment.rawValue },
+            .init("variant") { text($0.audience.variant) },
+            .init("storage_policy", "storage_policy") { $0.audience.storagePolicy.rawValue },
+            .init("priority") { $0.audience.priority },
+            .init("delivery", "audience_delivery") { $0.audience.delivery.rawValue },
+            .init("content") { $0.audience.content },
+        ])
 
-    /// The columns of a row of `audiences` under names that begin with `prefix`, as `audience(_:as:)` reads them.
-    static func all(of row: String, as prefix: String = "") -> PostgresQuery {
-        PostgresQuery(unsafeSQL: names.map { "\(row).\($0) as \(prefix)\($0)" }.joined(separator: ", "))
+    static let id: PostgresQuery = "bundle_id, environment, variant"
+
+    /// The columns of a row of `audiences` for the audience and its attributes, as `audience(_:)` reads them.
+    static func all(of row: String? = nil) -> PostgresQuery {
+        columns.names(of: row, except: ["event_key", "position", "starts"])
     }
 
     /// Whether rows of one event are of the same audience.
@@ -27,16 +39,14 @@ enum AudienceColumns {
         "\(row).bundle_id = \(other).bundle_id and \(row).environment = \(other).environment"
     }
 
-    /// Selects the audiences that match the selectors in a column (`isSelected`).
+    /// Selects the audiences that the event's start is for.
     ///
     /// - Parameters:
     ///   - key: an expression for the event's key.
     ///   - app: a row with `bundle_id` and `environment`.
-    ///   - column: an expression for the selectors.
-    static func selected(of key: PostgresQuery, in app: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
+    static func started(of key: PostgresQuery, in app: PostgresQuery) -> PostgresQuery {
         """
-        select n.* from audiences n
-        where n.event_key = \(key) and \(isOfSameApp("n", app)) and \(isSelected("n", by: column)) offset 0
+        select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app)) and n.starts offset 0
         """
     }
 
@@ -47,16 +57,6 @@ enum AudienceColumns {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))
         order by n.variant <> \(variant), n.variant <> '', n.position limit 1
-        """
-    }
-
-    /// Whether selectors in a column (`AudienceSelector`) name the audience of a row; null: they name all audiences.
-    static func isSelected(_ row: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
-        """
-        (\(column) is null or exists (
-            select from json_to_recordset(\(column)) as named("bundleId" text, environment text, variant text)
-            where named."bundleId" = \(row).bundle_id and named.environment = \(row).environment::text
-                and coalesce(named.variant, \(row).variant) = \(row).variant))
         """
     }
 
@@ -83,16 +83,6 @@ enum AudienceColumns {
         """
     }
 
-    /// The values of an audience, in the order of `all`.
-    static func values(_ audience: Audience) -> PostgresQuery {
-        """
-        \(audience.bundleID.rawValue)::text, \(audience.environment.rawValue)::environment,
-            \(text(audience.variant)), \(audience.storagePolicy.rawValue)::storage_policy,
-            \(audience.priority?.rawValue)::smallint, \(audience.delivery.rawValue)::audience_delivery,
-            \(audience.content)::text
-        """
-    }
-
     /// A variant as its column has it. If there is no variant, the column has `''` instead of null, so that it can be
     /// part of a key.
     static func text(_ variant: Variant?) -> String { variant?.rawValue ?? "" }
@@ -100,15 +90,14 @@ enum AudienceColumns {
     /// Whether the audience in a row of `audiences` is reached by a channel.
     static func wantsChannel(_ row: PostgresQuery) -> PostgresQuery { "\(row).delivery = 'channel'" }
 
-    /// Reads the audience of a row with the columns `all`, under names that begin with `prefix`.
-    static func audience(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
+    /// Reads the audience of a row with the columns `all`.
+    static func audience(_ row: PostgresRow) throws -> Audience {
         Audience(
-            id: try id(row, as: prefix), storagePolicy: try row.word(prefix + "storage_policy"),
-            delivery: try row.word(prefix + "delivery"), priority: try row.optionalPriority(prefix + "priority"),
-            content: try row.decode(prefix + "content"))
+            id: try id(row), storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"),
+            priority: try row.decode("priority"), content: try row.decode("content"))
     }
 
-    /// Reads the ID of the audience that a row belongs to, from the columns of `id`.
+    /// Reads the ID of the audience that a row belongs to, from the columns `id` with this prefix.
     static func id(_ row: PostgresRow, as prefix: String = "") throws -> Audience.ID {
         Audience.ID(
             bundleID: try row.word(prefix + "bundle_id"), environment: try row.word(prefix + "environment"),
@@ -116,19 +105,10 @@ enum AudienceColumns {
     }
 }
 
-extension PostgresQuery {
-    /// Names of columns, each with the name of the row in front, if there is one.
-    static func list(_ names: [String], of row: String? = nil) -> PostgresQuery {
-        PostgresQuery(unsafeSQL: names.map { name in row.map { "\($0).\(name)" } ?? name }.joined(separator: ", "))
-    }
-}
-
 extension PostgresRow {
     /// Reads what `AudienceColumns.text` wrote.
     func variant(_ column: String) throws -> Variant? {
-        let text: String = try decode(column)
-        guard !text.isEmpty else { return nil }
-        guard let variant = Variant(rawValue: text) else { throw UnknownWord(column: column, text: text) }
-        return variant
+        let text: String? = try decode(column)
+        return text?.isEmpty ?? true ? nil : try word(column)
     }
 }

@@ -1,4 +1,3 @@
-internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
 package import GrandstandContract
@@ -6,45 +5,21 @@ internal import JSON
 internal import Postgres
 
 extension EventStore {
-    /// Creates the event or replaces its specification. `ChannelStore.align` then creates or retires channels. If the
+    /// Creates the event or replaces its declaration. `ChannelStore.align` then creates or retires channels. If the
     /// server had closed the event on its own and the new declaration reaches into the future, the event is live again,
     /// with the channels that still exist.
     ///
-    /// - Parameter reach: the caller's reach. It is checked while the event's row is locked.
+    /// - Parameters:
+    ///   - draft: as `init(checking:)` reads it.
+    ///   - reach: the caller's reach. It is checked while the event's row is locked.
     /// - Throws: `invalid-request` for an unknown app; `event-ended` for an event that is over; `forbidden`;
     ///   `version-mismatch`.
     package func put(
-        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
-        now: Date
+        _ key: EventKey, _ draft: Contract.EventDraft, within reach: AppReach, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
     ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
-        let key = specification.key
-        let (isNew, isMoved, warnings) = try await database.transaction { connection -> (Bool, Bool, [String]) in
-            // If another writer creates the event now, this waits for it.
-            let isNew = try await !connection.query(Self.insert(specification, now: now)).isEmpty
-            let before = try await Self.lock(key, isNew: isNew, within: reach, if: condition, now: now, on: connection)
-            if let before {
-                if before.isOver { try await Self.reopen(specification, before, by: actor, now: now, on: connection) }
-                try await connection.query(Self.declare(specification, now: now))
-            }
-            try await Self.refuseUnknownApps(specification, on: connection)
-            let contents = try await Self.checkContents(specification, on: connection)
-            let (apps, moved, warnings) = try await Self.writeAudiences(
-                specification, isNew: isNew, now: now, on: connection)
-            try await Self.writeStart(specification, by: actor, now: now, on: connection)
-            let changes = DeclarationWarnings(
-                from: before.map { EventTimes(startsAt: $0.startsAt, endsAt: $0.endsAt) },
-                to: EventTimes(
-                    startsAt: specification.startsAt?.inMicroseconds, endsAt: specification.endsAt?.inMicroseconds),
-                start: specification.start, now: now)
-            let moving = try await Self.move(specification, changes, on: connection)
-            try await connection.pipeline([
-                AuditRows(by: actor, at: now).insert(
-                    isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps,
-                    reasons: Self.reasons(moved)),
-                WakeUps.wake([.channels]),
-            ])
-            let all = warnings + moving + changes.keeping(startAt: before?.startAt) + changes.start + contents
-            return (isNew, changes.isMoved, all)
+        let (isNew, isMoved, warnings) = try await change(key, within: reach, by: actor, now: now) {
+            try await $0.declare(draft, if: condition)
         }
         let outlook = try await isMoved ? self.outlook(of: key, now: now) : []
         guard var event = try await event(key, now: now) else {
@@ -53,46 +28,49 @@ extension EventStore {
         event.value.warnings = warnings + outlook
         return (event, isNew)
     }
+}
 
-    /// An event's row before its new declaration.
-    private struct Before: Decodable {
-        let version: Int
-        let startsAt: Date?
-        let endsAt: Date?
-        /// The time that its start has itself.
-        let startAt: Date?
-        let isOver: Bool
-        /// Whether the server closed the event on its own.
-        let isExpired: Bool
-        let endedAt: Date?
+extension EventChange {
+    fileprivate func declare(
+        _ draft: Contract.EventDraft, if condition: WriteCondition
+    ) async throws -> (isNew: Bool, isMoved: Bool, warnings: [String]) {
+        // If another writer creates the event now, this waits for it.
+        let isNew = try await !connection.query(insertion(draft)).isEmpty
+        let before = isNew ? nil : try await Self.locked(key, on: connection)
+        try await check(before, if: condition)
+        if let before {
+            if before.isOver { try await reopen(draft, before) }
+            try await connection.query(update(draft))
+        }
+        try await refuseUnknownApps(draft)
+        let audiences = try draft.audiences.map { try Audience($0) }
+        let contents = try await checkContents(draft, audiences)
+        let (apps, reasons, warnings) = try await writeAudiences(audiences, started: draft.start?.audiences)
+        let changes = DeclarationWarnings(
+            from: before.map { ($0.startsAt, $0.endsAt) },
+            to: (draft.startsAt?.inMicroseconds, draft.endsAt?.inMicroseconds),
+            start: draft.start, now: now)
+        let moving = try await move(draft, changes)
+        try await connection.pipeline([
+            EventStore.writeStart(key.rawValue, draft, by: actor), StartStore.makeDue(key, now: now),
+            audit.insert(isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps, reasons: reasons),
+            WakeUps.wake([.channels, .starts]),
+        ])
+        let all = warnings + moving + changes.keeping(startAt: before?.startAt) + changes.start + contents
+        return (isNew, changes.isMoved, all)
     }
 
-    /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With
-    /// `If-Match`, an event out of the caller's reach is refused in the same words as an event that does not exist.
+    /// Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With `If-Match`, an
+    /// event out of the caller's reach is refused in the same words as an event that does not exist.
     ///
-    /// - Parameter isNew: whether this transaction inserted the event.
-    /// - Returns: `nil`: the event is new.
-    private static func lock(
-        _ key: EventKey, isNew: Bool, within reach: AppReach, if condition: WriteCondition, now: Date,
-        on connection: PostgresConnection
-    ) async throws -> Before? {
-        let present: PostgresQuery = """
-            select version, starts_at as "startsAt", ends_at as "endsAt", ended_at as "endedAt",
-                (select at from event_starts where event_key = key) as "startAt",
-                ended_at is not null or cancelled_at is not null as "isOver",
-                expired_at is not null and cancelled_at is null as "isExpired"
-            from events where key = \(key.rawValue) for no key update
-            """
-        let row = try await isNew ? nil : connection.query(present).first
-        let isReached = try await isNew ? true : EventReach.reaches(reach, event: key, on: connection)
-        if isNew || !isReached { try await EventReach.requireFree(key, for: reach, now: now, on: connection) }
-        guard isReached else {
-            if condition != .absent { try condition.check(nil) }
-            throw Problem.takenEvent(key)
+    /// - Parameter before: the event that another transaction has created; `nil`: this transaction inserted it.
+    private func check(_ before: Locked?, if condition: WriteCondition) async throws {
+        if let before, try await EventReach.reaches(reach, event: key, on: connection) {
+            return try condition.check(before.version)
         }
-        let before = try row?.read(Before.self)
-        try condition.check(before?.version)
-        return before
+        try await EventReach.requireFree(key, for: reach, now: now, on: connection)
+        if before == nil || condition != .absent { try condition.check(nil) }
+        if before != nil { throw Problem.takenEvent(key) }
     }
 
     /// Opens an event again that the server had closed, if its new declaration reaches into the future. Retiring channels
@@ -100,18 +78,14 @@ extension EventStore {
     /// got its own `end` stays closed.
     ///
     /// - Throws: `event-ended` if the organiser ended or cancelled the event, or if the declared times are in the past.
-    private static func reopen(
-        _ specification: EventSpecification, _ before: Before, by actor: AuditActor, now: Date,
-        on connection: PostgresConnection
-    ) async throws {
-        let key = specification.key
-        guard before.isExpired else {
+    private func reopen(_ draft: Contract.EventDraft, _ before: Locked) async throws {
+        guard let expiredAt = before.expiredAt else {
             throw Problem(
                 .eventEnded,
                 "The event \(key) is over and cannot be changed. To continue it, POST /v1/events/\(key)/reopen; for "
                     + "another event, use a new event key.")
         }
-        guard specification.reaches(beyond: now) else {
+        guard draft.reaches(beyond: now) else {
             throw Problem(
                 .eventEnded,
                 "The event \(key) was closed because neither an end nor anything else was sent for it. To continue "
@@ -122,12 +96,10 @@ extension EventStore {
         // the event is open again.
         try await connection.query(ChannelStore.lockAlignment)
         let lanes: PostgresQuery = "(array(select lane from audiences where event_key = \(key.rawValue)))"
-        if let endedAt = before.endedAt {
-            try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: endedAt) }
-        }
+        try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: expiredAt) }
         try await connection.pipeline([
-            keepChannels(of: lanes, now: now),
-            AuditRows(by: actor, at: now).insert(
+            keepChannels(of: lanes),
+            audit.insert(
                 .eventChanged, .init(eventKey: key), reason: "it had been closed without an end; it lives again"),
         ])
     }
@@ -137,48 +109,40 @@ extension EventStore {
     /// the lock on the event's row.
     ///
     /// - Returns: warnings about scheduled broadcasts.
-    private static func move(
-        _ specification: EventSpecification, _ changes: DeclarationWarnings, on connection: PostgresConnection
-    ) async throws -> [String] {
+    private func move(_ draft: Contract.EventDraft, _ changes: DeclarationWarnings) async throws -> [String] {
         guard changes.isMoved else { return [] }
-        let key = specification.key.rawValue
         let scheduled = try await connection.query(
             """
             select send_at as "sendAt", send_after_start as "afterStart" from broadcasts
-            where event_key = \(key) and scheduled
+            where event_key = \(key.rawValue) and scheduled
             """
         ).read(DeclarationWarnings.Scheduled.self)
-        if changes.isPostponed {
-            try await connection.query(
-                "update events set first_update_at = null where key = \(key) and first_update_at is not null")
-        }
-        if scheduled.contains(where: { $0.afterStart != nil }) {
-            let startsAt = specification.startsAt ?? EventSpecification.undated
-            try await connection.pipeline([
-                """
-                update broadcasts set send_at = \(startsAt) + make_interval(secs => send_after_start)
-                where event_key = \(key) and scheduled and send_after_start is not null
-                """, WakeUps.wake([.schedule]),
-            ])
-        }
+        try await connection.pipeline([
+            "update events set first_update_at = null where key = \(key.rawValue) and \(changes.isPostponed)",
+            """
+            update broadcasts
+            set send_at = \(draft.startsAt ?? .undated) + make_interval(secs => send_after_start)
+            where event_key = \(key.rawValue) and scheduled and send_after_start is not null
+            """, WakeUps.wake([.schedule]),
+        ])
         return changes.moving(scheduled)
     }
 
     /// Inserts the event's own row, unless it exists.
-    private static func insert(_ specification: EventSpecification, now: Date) -> PostgresQuery {
+    private func insertion(_ draft: Contract.EventDraft) -> PostgresQuery {
         """
-        insert into events (key, \(columns), created_at, updated_at)
-        values (\(specification.key.rawValue), \(values(specification)), \(now), \(now))
+        insert into events (key, \(Self.columns), created_at, updated_at)
+        values (\(key.rawValue), \(values(draft)), \(now), \(now))
         on conflict (key) do nothing returning key
         """
     }
 
     /// Writes the declaration of an event whose row is locked, and opens it again if the server had closed it.
-    private static func declare(_ specification: EventSpecification, now: Date) -> PostgresQuery {
+    private func update(_ draft: Contract.EventDraft) -> PostgresQuery {
         """
-        update events set (\(columns)) = (\(values(specification))), updated_at = \(now),
+        update events set (\(Self.columns)) = (\(values(draft))), updated_at = \(now),
             ended_at = null, expired_at = null, version = nextval('resource_versions')
-        where key = \(specification.key.rawValue)
+        where key = \(key.rawValue)
         """
     }
 
@@ -189,37 +153,34 @@ extension EventStore {
         """
 
     /// The values of a declaration, in the order of `columns`.
-    private static func values(_ specification: EventSpecification) -> PostgresQuery {
-        let metadata = specification.metadata?.array
-        let defaults = specification.defaults.map { PostgresJSON(bytes: JSONWriter.text($0)) }
+    private func values(_ draft: Contract.EventDraft) -> PostgresQuery {
+        let metadata = draft.metadata?.array
+        let defaults = draft.defaults.map { PostgresJSON(bytes: JSONWriter.text($0)) }
         return """
-            \(specification.name)::text, \(specification.kind)::text, \(specification.topics ?? [])::text[],
-                \(specification.startsAt)::timestamptz, \(specification.endsAt)::timestamptz, \(specification.opensAt)::timestamptz,
-                \(specification.channelsOpenBefore)::integer, \(metadata.map(PostgresJSON.init(bytes:)))::json,
-                \(SeasonName.named(in: metadata)?.rawValue)::text, \(specification.content)::text, \(defaults)::json
+            \(draft.name)::text, \(draft.kind)::text, \(draft.topics ?? [])::text[],
+                \(draft.startsAt)::timestamptz, \(draft.endsAt)::timestamptz, \(draft.opensAt)::timestamptz,
+                \(draft.channelsOpenBefore)::integer, \(metadata.map(PostgresJSON.init(bytes:)))::json,
+                \(draft.season)::text, \(draft.content)::text, \(defaults)::json
             """
     }
 
-    private static func refuseUnknownApps(
-        _ specification: EventSpecification, on connection: PostgresConnection
-    ) async throws {
-        let topics = Array(Set(specification.audiences.map(\.bundleID.topic)))
+    private func refuseUnknownApps(_ draft: Contract.EventDraft) async throws {
         let rows = try await connection.query(
             """
-            select topic, bundle_id from apps a where topic = any(\(topics)) and not exists (
+            select n.place, n.bundle_id as named, a.bundle_id as registered
+            from unnest(\(draft.audiences.map(\.bundleId))) with ordinality as n(bundle_id, place)
+            left join apps a on a.topic = lower(n.bundle_id) and not exists (
                 select from app_environments where bundle_id = a.bundle_id and deleting_since is not null)
+            where a.bundle_id is distinct from n.bundle_id order by n.place
             """)
-        let registered: [String: String] = try rows.reduce(into: [:]) { registered, row in
-            registered[try row.decode("topic")] = try row.decode("bundle_id")
-        }
-        let errors = specification.audiences.enumerated().compactMap { index, audience -> FieldError? in
-            let bundleID = audience.bundleID
-            let spelling = registered[bundleID.topic]
-            guard spelling != bundleID.rawValue else { return nil }
+        let errors = try rows.map { row in
+            let (place, named): (Int, String) = (try row.decode("place"), try row.decode("named"))
             return FieldError(
-                pointer: "/audiences/\(index)/bundleId",
-                detail: spelling.map { "The app is registered as \($0). Use this spelling." }
-                    ?? "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
+                pointer: "/audiences/\(place - 1)/bundleId",
+                detail: try row.decode(String?.self, "registered").map {
+                    "The app is registered as \($0). Use this spelling."
+                }
+                    ?? "There is no app \(named). Register it with PUT /v1/apps/\(named) first.")
         }
         guard errors.isEmpty else {
             throw Problem(.invalidRequest, "Some audiences name an app that is not registered.", errors: errors)
@@ -228,45 +189,32 @@ extension EventStore {
 
     /// Checks the content of the event's start by the content type of the start's attributes.
     ///
-    /// - Returns: warnings about this content, about content types that the declaration names but an app does not
-    ///   have, and about audiences that name none of several.
+    /// - Returns: warnings about this content, and about audiences that name none of several content types.
     /// - Throws: `content-mismatch`, `payload-too-large`.
-    private static func checkContents(
-        _ specification: EventSpecification, on connection: PostgresConnection
+    private func checkContents(
+        _ draft: Contract.EventDraft, _ audiences: [Audience]
     ) async throws -> [String] {
-        let apps = Set(specification.audiences.map(\.bundleID.rawValue))
-        let start = specification.start
+        let apps = Set(draft.audiences.map(\.bundleId))
         let rows = try await connection.query(
             """
             select bundle_id, attributes_type, declaration from content_types
             where bundle_id = any(\(apps.sorted())) order by bundle_id, created_at, attributes_type
             """)
-        var names: [BundleID: [String]] = [:]
-        for row in rows { names[try row.word("bundle_id"), default: []].append(try row.decode("attributes_type")) }
-        var warnings = specification.audiences.compactMap { audience -> String? in
-            let ofApp = names[audience.bundleID] ?? []
-            guard let name = audience.content ?? specification.content else {
-                return ofApp.count < 2
-                    ? nil
-                    : "\(audience.id.words) names no content type, and the app has \(ofApp.count). Its content is checked by "
-                        + "the oldest, \(ofApp[0].quotedJSON). Name one with content."
-            }
-            return ofApp.contains(name)
-                ? nil
-                : "\(audience.id.words) names the content type \(name.quotedJSON), which the app does not have. "
-                    + "Declare it with PUT /v1/apps/\(audience.bundleID)/contents/…."
+        let types = try rows.map { try $0.contentType() }
+        var warnings: [String] = []
+        for audience in audiences where (audience.content ?? draft.content) == nil {
+            let ofApp = types.filter { $0.bundleID == audience.bundleID }
+            guard ofApp.count > 1 else { continue }
+            warnings.append(
+                "\(audience.id.words) names no content type, and the app has \(ofApp.count). Its content is checked by the "
+                    + "oldest, \(ofApp[0].attributesType.quotedJSON). Name one with content.")
         }
-        for row in rows where try row.decode(String.self, "attributes_type") == start?.attributesType {
-            let type = try row.contentType()
-            let faults = start?.contentState.map { type.faults(of: $0.array, at: "/start/contentState") } ?? []
+        guard let start = draft.start, let content = start.contentState?.array else { return warnings }
+        for type in types where type.attributesType == start.attributesType {
+            let faults = type.faults(of: content, at: "/start/contentState")
             if type.refuses, !faults.isEmpty { throw Problem.contentMismatch(faults) }
             warnings += faults.prefix(5).map { "\($0.pointer): \($0.detail)" }
         }
         return warnings
-    }
-
-    /// Closes lanes and cancels the messages that wait on them.
-    static func close(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
-        try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
     }
 }

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
-internal import GrandstandContract
+package import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
@@ -24,11 +24,8 @@ extension API {
                 return .json(try await patchEvent(key, patch, if: condition, context.caller))
             },
             Route(.listEvents) { _, context in
-                let (filter, page) = (try eventFilter(context), try context.query.page())
-                if let bundleID = filter.bundleID {
-                    try context.caller.requireAccess(to: bundleID)
-                    _ = try await stores.apps.registered(bundleID)
-                }
+                let (filter, page) = (try eventFilter(context.query, context), try context.query.page())
+                if let bundleID = filter.bundleID { _ = try await stores.apps.registered(bundleID) }
                 return .json(try await events.events(where: filter, page, now: now()))
             },
             Route(.getEvent) { _, context in
@@ -54,14 +51,18 @@ extension API {
         ]
     }
 
-    private func eventFilter(_ context: APIContext) throws(Problem) -> EventFilter {
-        let query = context.query
+    /// Reads the filter in a query of the API, or of the console's list, which has `find`.
+    func eventFilter(_ query: QueryParameters, _ caller: some Reaching) throws(Problem) -> EventFilter {
         let (from, to) = try query.period()
-        return EventFilter(
+        let filter = EventFilter(
             state: try query.choice("state"), kind: query["kind"],
-            season: try query.read("season", SeasonName.rule, SeasonName.init),
-            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: from, to: to,
-            overdueBy: try query.flag("overdue") ? configuration.tenure : nil, reach: context.reach)
+            season: try query.read("season", TextRule.seasonName.sentence) {
+                TextRule.seasonName.accepts($0) ? $0 : nil
+            },
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), part: query["find"], from: from, to: to,
+            overdueBy: try query.flag("overdue") ? configuration.tenure : nil, reach: caller.reach)
+        if let bundleID = filter.bundleID { try caller.requireAccess(to: bundleID) }
+        return filter
     }
 }
 
@@ -75,10 +76,10 @@ extension API {
         _ key: EventKey, _ body: JSONValue, if condition: WriteCondition, _ caller: APIKey
     ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
         guard caller.reach.covers(key) else { throw caller.reach.refusal }
-        let specification = try EventSpecification(key: key, body: body)
-        for audience in specification.audiences { try caller.requireAccess(to: audience.bundleID) }
+        let draft = try Contract.EventDraft(checking: body)
+        for audience in draft.audiences { try caller.requireAccess(to: BundleID(allowed: audience.bundleId)) }
         return try await stores.events.put(
-            specification, within: caller.reach, by: caller.actor, if: condition, now: now())
+            key, draft, within: caller.reach, by: caller.actor, if: condition, now: now())
     }
 
     /// How often a patch without `If-Match` is tried while others change the same event.
@@ -103,7 +104,7 @@ extension API {
             try condition.check(present.version)
             // Members with the value `null` stay in the result, so that `putEvent` also refuses an unknown member whose
             // value is `null`.
-            let declared = try JSONValue(parsing: JSONDraft(event: present.value).text)
+            let declared = try JSONValue(parsing: JSONDraft(written: present.value).text)
             let merged = try JSONValue(parsing: MergePatch.apply(patch, to: declared, keepsNulls: true))
             do {
                 return try await putEvent(key, merged, if: .versions([present.version]), caller).event
@@ -118,70 +119,61 @@ extension API {
 /// Documents of events in the format that `PUT /v1/events/{key}` takes and `GET` returns. So a calendar entry may declare
 /// everything that the API allows.
 extension JSONDraft {
-    /// The declaration. A document of this declaration is read as the same declaration again.
-    package init(declaring specification: EventSpecification) {
-        var draft = specification.draft
-        draft.audiences = specification.audiences.map(Contract.Audience.init)
-        draft.metadata = draft.metadata ?? RawJSON(unchecked: "{}".utf8)
+    /// A checked declaration. A document of this declaration is read as the same declaration again.
+    package init(declaring draft: Contract.EventDraft) {
         self.init(written: draft)
-        self["start"] = specification.start.map { JSONWriter.text($0) }
+        // Answers show a start with all of its members.
+        self["start"] = value("start").flatMap { try? $0.decode(Contract.Start.self) }.map { JSONWriter.text($0) }
     }
 
-    /// The declaration of an event.
-    init(event: Contract.Event) { self.init(written: event) }
-
-    private init(written event: some Encodable) {
+    /// The declaration of an event that the API shows.
+    init(written event: some Encodable) {
         self = (try? JSONValue(parsing: JSONWriter.text(event))).map { JSONDraft(event: $0) } ?? JSONDraft()
     }
 
-    /// Reads the document as a declaration of the event `key`.
+    /// Reads the document as `PUT /v1/events/{key}` does.
     ///
-    /// - Throws: `invalid-request`, `unknown-field`, with pointers into the document.
-    package func declaration(of key: EventKey) throws(Problem) -> EventSpecification {
-        try EventSpecification(key: key, body: try JSONValue(parsing: text))
+    /// - Throws: `invalid-request`, `unknown-field`, with pointers into the document; `payload-too-large`.
+    package func declaration() throws(Problem) -> Contract.EventDraft {
+        try Contract.EventDraft(checking: JSONValue(parsing: text))
     }
 }
 
-extension EventSpecification {
-    /// Reads the body of `PUT /v1/events/{key}`.
-    init(key: EventKey, body: JSONValue) throws(Problem) {
-        self = try Contract.EventDraft.read(body) { draft, faults throws(Problem) in
-            try EventSpecification(key: key, draft, &faults)
+extension Contract.EventDraft {
+    /// Reads the body of `PUT /v1/events/{key}`. Members that were left out get their values, where answers show one.
+    ///
+    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found; `payload-too-large`.
+    init(checking body: JSONValue) throws(Problem) {
+        self = try Self.read(body) { draft, faults throws(Problem) in
+            if let startsAt = draft.startsAt, let endsAt = draft.endsAt, endsAt <= startsAt {
+                faults.add(
+                    "/endsAt",
+                    "endsAt is not after startsAt, \(RFC3339.text(startsAt)). Leave it out if nobody knows the end.")
+            }
+            var checked = draft
+            let ids = try draft.audiences.map { audience throws(Problem) in try Audience(audience).id }
+            draft.checkAudiences(ids, &faults)
+            for index in ids.indices { checked.audiences[index].delivery = draft.audiences[index].delivery ?? .channel }
+            checked.start?.check(startsAt: draft.startsAt, audiences: ids, &faults)
+            checked.topics = draft.topics ?? []
+            checked.metadata = draft.metadata ?? RawJSON(unchecked: "{}".utf8)
+            if draft.defaults == Contract.EventDefaults() { checked.defaults = nil }
+            return checked
         }
-        try start?.requireFit(with: draft.defaults ?? .init())
+        try start?.requireFit(with: defaults ?? .init())
     }
 
-    private init(key: EventKey, _ draft: Contract.EventDraft, _ faults: inout RequestFaults) throws(Problem) {
-        if let startsAt = draft.startsAt, let endsAt = draft.endsAt, endsAt <= startsAt {
-            faults.add(
-                "/endsAt",
-                "endsAt is not after startsAt, \(RFC3339.text(startsAt)). Leave it out if nobody knows the end.")
-        }
-        let audiences = try Self.audiences(draft.audiences, &faults)
-        let start = draft.start.map {
-            Contract.Start($0, startsAt: draft.startsAt, audiences: audiences, &faults)
-        }
-        self.init(key: key, draft, audiences: audiences, start: start)
-    }
-
-    private static func audiences(
-        _ drafts: [Contract.Audience], _ faults: inout RequestFaults
-    ) throws(Problem) -> [Audience] {
-        var audiences: [Audience] = []
+    private func checkAudiences(_ ids: [Audience.ID], _ faults: inout RequestFaults) {
         var seen: Set<Audience.ID> = []
-        for (index, draft) in drafts.enumerated() {
-            let audience = try Audience(draft)
-            let id = audience.id
-            if id.variant != nil, audience.delivery == .tokens {
+        for (index, id) in ids.enumerated() {
+            if id.variant != nil, audiences[index].delivery == .tokens {
                 faults.add(
                     "/audiences/\(index)/variant",
                     "An audience that is reached by tokens has no variants, because a variant needs a channel of "
                         + "its own. Leave variant out."
                 )
             }
-            if seen.insert(id).inserted {
-                audiences.append(audience)
-            } else {
+            if !seen.insert(id).inserted {
                 faults.add(
                     "/audiences/\(index)/\(id.variant == nil ? "environment" : "variant")",
                     "\(id.bundleID) in \(id.environment.rawValue)\(id.variant.map { " in variant \($0)" } ?? "") is "
@@ -189,28 +181,18 @@ extension EventSpecification {
                         + "policy.")
             }
         }
-        return audiences
     }
 }
 
 extension Audience {
-    fileprivate init(_ draft: Contract.Audience) throws(Problem) {
+    /// - Parameter draft: an audience that openapi.yaml allows.
+    init(_ draft: Contract.Audience) throws(Problem) {
         self.init(
             id: ID(
                 bundleID: try BundleID(allowed: draft.bundleId), environment: try APNsEnvironment(draft.environment),
                 variant: try draft.variant.map { text throws(Problem) in try Variant(allowed: text) }),
-            storagePolicy: try StoragePolicy(draft.storagePolicy),
-            delivery: draft.delivery ?? .channel,
-            priority: try APNsPriority(draft.priority), content: draft.content)
-    }
-}
-
-extension Contract.Audience {
-    fileprivate init(_ audience: Audience) {
-        self.init(
-            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-            variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
-            delivery: audience.delivery, priority: audience.priority?.rawValue, content: audience.content)
+            storagePolicy: try StoragePolicy(draft.storagePolicy), delivery: draft.delivery ?? .channel,
+            priority: draft.priority, content: draft.content)
     }
 }
 
@@ -223,7 +205,7 @@ extension Contract.Event {
 
     /// When channels are created; `nil`: at once.
     var opensAt: Date? {
-        EventSpecification.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+        Contract.EventDraft.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
     }
 
     /// The apps of the audiences.

@@ -6,36 +6,21 @@ internal import Postgres
 
 /// The start that an event declares (table `event_starts`).
 extension EventStore {
-    /// Writes the event's start as the specification has it. If the start has an open run (a row of
+    /// Writes the event's start as it is declared. If the start has an open run (a row of
     /// `start_runs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
     /// wait for the run's lock.
-    static func writeStart(
-        _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
-    ) async throws {
-        let key = specification.key.rawValue
-        try await connection.pipeline([
-            specification.start.map { declare($0, specification, by: actor) }
-                ?? "delete from event_starts where event_key = \(key)",
-            StartStore.makeDue(specification.key, now: now),
-            "select pg_notify(\(WakeTopic.starts.rawValue), '') where \(specification.start != nil)",
-        ])
-    }
-
+    ///
     /// If a person requested or stopped the start, a declaration does not undo this. If the declaration changes
     /// nothing, `declared_by` stays.
-    private static func declare(
-        _ start: Contract.Start, _ specification: EventSpecification, by actor: AuditActor
-    ) -> PostgresQuery {
-        let opensAt = start.at ?? specification.startsAt
-        let audiences = start.audiences.map { PostgresJSON(bytes: JSONWriter.text($0)) }
+    static func writeStart(_ key: String, _ draft: Contract.EventDraft, by actor: AuditActor) -> PostgresQuery {
+        guard let start = draft.start else { return "delete from event_starts where event_key = \(key)" }
         return """
-            insert into event_starts as s (
-                event_key, declaration, at, attributes_type, audiences, restarts, opens_at, declared_by)
-            values (\(specification.key.rawValue), \(PostgresJSON(bytes: JSONWriter.text(start))), \(start.at),
-                \(start.attributesType), \(audiences), \(start.restart), \(opensAt), \(actor.text))
+            insert into event_starts as s (event_key, declaration, at, attributes_type, restarts, opens_at, declared_by)
+            values (\(key), \(PostgresJSON(bytes: JSONWriter.text(start))), \(start.at), \(start.attributesType),
+                \(start.restart ?? false), \(start.at ?? draft.startsAt), \(actor.text))
             on conflict (event_key) do update set declaration = excluded.declaration, at = excluded.at,
-                attributes_type = excluded.attributes_type, audiences = excluded.audiences,
-                restarts = excluded.restarts, declared_by = case when s.declaration::text <> excluded.declaration::text
+                attributes_type = excluded.attributes_type, restarts = excluded.restarts,
+                declared_by = case when s.declaration::text <> excluded.declaration::text
                     then excluded.declared_by else s.declared_by end,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
             """
@@ -63,19 +48,17 @@ extension EventStore {
                     as started
             from event_starts s join events e on e.key = s.event_key where e.key = \(key.rawValue)
             """)
-        guard let row = rows.first, let window = try row.startWindow() else { return [] }
-        let started: Int = try row.decode("started")
-        guard started > 0 else { return [] }
-        return [
-            try row.startDeclaration().outlook(
-                window, started: started, isStopped: row.decode("is_stopped"), at: now)
-        ]
+        guard let row = rows.first, let window = try row.startWindow(), let started: Int = try row.decode("started"),
+            started > 0
+        else { return [] }
+        let (start, isStopped): (Contract.StartDraft, Bool) = (try row.startDeclaration(), try row.decode("is_stopped"))
+        return [start.outlook(window, started: started, isStopped: isStopped, at: now)]
     }
 }
 
 extension PostgresRow {
     /// The declaration in a row with `EventStore.windowColumns`.
-    func startDeclaration() throws -> Contract.Start {
+    func startDeclaration() throws -> Contract.StartDraft {
         try JSONValue(decoding: decode(PostgresJSON.self, "start").bytes).decode()
     }
 
@@ -91,12 +74,5 @@ extension PostgresRow {
     /// The defaults of an event's messages.
     func eventDefaults() throws -> Contract.EventDefaults {
         try decode(PostgresJSON?.self, "defaults").map { try JSONValue(decoding: $0.bytes).decode() } ?? .init()
-    }
-
-    func topics() throws -> [Topic] {
-        try decode([String].self, "topics").map { text in
-            guard let topic = Topic(rawValue: text) else { throw UnknownWord(column: "topics", text: text) }
-            return topic
-        }
     }
 }

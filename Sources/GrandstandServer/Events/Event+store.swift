@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -20,22 +19,19 @@ package struct EventStore: Sendable {
     }
 
     func event(_ key: EventKey, now: Date) async throws -> Versioned<Contract.Event>? {
-        let rows = try await database.query("\(Self.selection(now: now)) where e.key = \(key.rawValue)")
-        return try await complete(Array(rows), now: now).first
+        try await select("where e.key = \(key.rawValue)", now: now).first
     }
 
     func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Contract.Page<Contract.Event>
     {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
-        let rows = try await database.query(
+        let events = try await select(
             """
-            \(Self.selection(now: now)) where \(Self.fits(filter, now: now))
+            where \(Self.fits(filter, now: now))
                 and (\(cursor?.key)::text is null or (e.created_at, e.key) > (\(cursor?.date), \(cursor?.key)))
             order by e.created_at, e.key limit \(page.limit + 1)
-            """)
-        return Contract.Page(rows: try await complete(Array(rows), now: now).map(\.value), limit: page.limit) {
-            PageCursor.text($0.createdAt, $0.key)
-        }
+            """, now: now)
+        return Contract.Page(rows: events.map(\.value), limit: page.limit) { PageCursor.text($0.createdAt, $0.key) }
     }
 
     /// Events for people: live ones, then those to come, then those that are over, each part by its day. Every page is
@@ -43,15 +39,14 @@ package struct EventStore: Sendable {
     func agenda(
         where filter: EventFilter, skipping skipped: Int = 0, limit: Int, now: Date
     ) async throws -> [Contract.Event] {
-        let isOver: PostgresQuery = "coalesce(e.ended_at, e.cancelled_at) is not null"
-        let rows = try await database.query(
+        try await select(
             """
-            \(Self.selection(now: now)) where \(Self.fits(filter, now: now))
+            where \(Self.fits(filter, now: now))
             order by array_position(array['live', 'scheduled'], \(Self.state(now: now))),
-                case when \(isOver) then coalesce(e.starts_at, e.created_at) end desc, e.starts_at, e.created_at, e.key
+                case when \(ChannelStore.isOver) then coalesce(e.starts_at, e.created_at) end desc, e.starts_at, e.created_at, e.key
             limit \(limit) offset \(skipped)
-            """)
-        return try await complete(Array(rows), now: now).map(\.value)
+            """, now: now
+        ).map(\.value)
     }
 
     /// The newest content that was accepted for each of these events and not withdrawn.
@@ -72,31 +67,15 @@ package struct EventStore: Sendable {
         """
         (\(filter.state?.rawValue)::text is null or \(state(now: now)) = \(filter.state?.rawValue))
             and (\(filter.kind)::text is null or e.kind = \(filter.kind))
-            and \(filter.season.map { season -> PostgresQuery in "e.season = \(season.rawValue)" } ?? "true")
-            and \(filter.part.map(has) ?? "true")
+            and \(filter.season.map { season -> PostgresQuery in "e.season = \(season)" } ?? "true")
+            and (\(filter.part)::text is null or position(
+                lower(\(filter.part)) in lower(concat_ws(' ', e.key, e.name, e.kind, e.season))) > 0)
             and (\(filter.from)::timestamptz is null or e.starts_at >= \(filter.from))
             and (\(filter.to)::timestamptz is null or e.starts_at < \(filter.to))
             and (\(filter.bundleID?.topic)::text is null or exists (
-                select from audiences u join apps a using (bundle_id)
-                where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
+                select from audiences where event_key = e.key and lower(bundle_id) = \(filter.bundleID?.topic)))
             and \(EventReach.covers(filter.reach, event: "e.key"))
             and \(filter.overdueBy.map { ChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
-        """
-    }
-
-    private static func has(_ part: String) -> PostgresQuery {
-        "position(lower(\(part)::text) in lower(concat_ws(' ', e.key, e.name, e.kind, e.season))) > 0"
-    }
-
-    /// Selects events `e` as `Contract.Event`, without their audiences.
-    private static func selection(now: Date) -> PostgresQuery {
-        """
-        select e.key, e.name, e.kind, \(state(now: now)) as state, e.starts_at as "startsAt", e.ends_at as "endsAt",
-            case when e.channels_open_before is null then e.channels_open_at end as "channelsOpenAt",
-            e.channels_open_before as "channelsOpenBefore", '[]'::json as audiences,
-            coalesce(e.metadata, '{}') as metadata, e.topics, s.declaration as start, e.defaults, e.created_at as "createdAt",
-            e.updated_at as "updatedAt", e.content, e.reopened_at as "reopenedAt", null::text[] as warnings, e.version
-        from events e left join lateral (select * from event_starts where event_key = e.key offset 0) s on true
         """
     }
 
@@ -108,9 +87,22 @@ package struct EventStore: Sendable {
         """
     }
 
-    /// Adds to each event its audiences, and to each audience its channel: the channel in use or, if there is none, the
-    /// latest.
-    func complete(_ rows: [PostgresRow], now: Date) async throws -> [Versioned<Contract.Event>] {
+    /// Selects events `e`, each with its audiences, and each audience with its channel: the channel in use or, if there is
+    /// none, the latest.
+    ///
+    /// - Parameter rest: the statement after `from`.
+    private func select(_ rest: PostgresQuery, now: Date) async throws -> [Versioned<Contract.Event>] {
+        let rows = try await database.query(
+            """
+            select e.key, e.name, e.kind, \(Self.state(now: now)) as state, e.starts_at as "startsAt",
+                e.ends_at as "endsAt", case when e.channels_open_before is null then e.channels_open_at end as "channelsOpenAt",
+                e.channels_open_before as "channelsOpenBefore", '[]'::json as audiences,
+                coalesce(e.metadata, '{}') as metadata, e.topics, s.declaration as start, e.defaults,
+                e.created_at as "createdAt", e.updated_at as "updatedAt", e.content, e.reopened_at as "reopenedAt",
+                null::text[] as warnings, e.version
+            from events e left join lateral (select * from event_starts where event_key = e.key offset 0) s on true
+            \(rest)
+            """)
         guard !rows.isEmpty else { return [] }
         let keys: [String] = try rows.map { try $0.decode("key") }
         let audiences = try await database.query(
@@ -159,7 +151,7 @@ package struct EventStore: Sendable {
 struct EventFilter: Sendable {
     var state: Contract.EventState?
     var kind: String?
-    var season: SeasonName?
+    var season: String?
     var bundleID: BundleID?
     /// Any part of the key, the name, the kind or the season, in either case.
     var part: String?

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -14,55 +13,11 @@ extension EventStore {
     ///   own.
     /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event does not have.
     func reopen(
-        _ key: EventKey, audiences chosen: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
+        _ key: EventKey, audiences chosen: [Contract.AudienceSelector]?, within reach: AppReach, by actor: AuditActor,
+        now: Date
     ) async throws -> Contract.ReopenedEvent {
-        let now = now.inMicroseconds
-        let (report, broadcasts) = try await database.transaction { connection -> (Report, [UUID]) in
-            // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
-            // after the event is open again. An alignment may also lock the event, so this transaction takes the
-            // alignment's lock before the event's.
-            try await connection.query(ChannelStore.lockAlignment)
-            let isOver = try await Self.lock(key, within: reach, on: connection).isOver
-            // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
-            // accepts broadcasts, and an acceptance locks all lanes of the event.
-            let (lanes, ends, isChanged) = try await LaneRows.changeAll(
-                "(array(select lane from audiences where event_key = \(key.rawValue)))",
-                undoing: "array(select id from broadcasts where event_key = \(key.rawValue) and event = 'end')",
-                at: now, on: connection
-            ) { all in
-                try chosen?.require(among: all.map(\.audience.id))
-                let loaded = all
-                let places = all.indices.filter { place in
-                    chosen?.contains { $0.matches(loaded[place].audience.id) } ?? true
-                }
-                let ends = Self.takeBack(&all, places, at: now)
-                return (places.map { all[$0] }, ends, all != loaded)
-            }
-            guard isOver || isChanged else { return (([], []), []) }
-            if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
-            try await connection.pipeline([
-                """
-                update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
-                    updated_at = \(now) where key = \(key.rawValue)
-                """,
-                Self.keepChannels(of: "\(lanes.map(\.id))", now: now),
-                AuditRows(by: actor, at: now).insert(
-                    .eventReopened, .init(eventKey: key), of: Set(lanes.map(\.audience.bundleID))),
-                // The start resumes at its time (`StartWindow.from`). An installation that already got one gets no other.
-                """
-                update event_starts s set opens_at = least(s.asked_at, coalesce(s.at, e.starts_at)) from events e
-                where e.key = s.event_key and e.key = \(key.rawValue) and s.stopped_at is null
-                """,
-                StartStore.makeDue(key, now: now),
-                WakeUps.wake(Set(lanes.flatMap(\.topics)).union([.channels, .starts])),
-            ])
-            try await Self.withdraw(ends.cancelled, by: actor, now: now, on: connection)
-            let broadcasts =
-                try await ends.resent
-                + Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
-            // Of an event that was not over, only the audiences that had an end were opened.
-            let audiences = isOver ? Set(lanes.map(\.audience.id)) : ends.opened
-            return (try await Self.report(on: audiences, of: key, ends, on: connection), broadcasts)
+        let (report, broadcasts) = try await change(key, within: reach, by: actor, now: now) {
+            try await $0.reopen(audiences: chosen)
         }
         guard let event = try await event(key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
@@ -71,55 +26,87 @@ extension EventStore {
             channels: report.channels, broadcasts: broadcasts.map(\.words),
             warnings: report.warnings + (try await outlook(of: key, now: now)), event.value)
     }
+}
 
+extension EventChange {
     /// The opened audiences in the event's order, and warnings about what cannot be undone.
-    private typealias Report = (channels: [Contract.ReopenedChannel], warnings: [String])
+    fileprivate typealias Report = (channels: [Contract.ReopenedChannel], warnings: [String])
 
-    /// What was found when the ends were undone.
+    /// What was found when the ends of the chosen lanes were undone.
     private struct Ends {
-        /// Audiences that took no messages.
-        var opened: Set<Audience.ID> = []
-        /// Audiences whose devices may have got an end.
-        var mayHaveEnded: Set<Audience.ID> = []
+        var lanes: [Lane] = []
+        /// Lanes that took no messages: all of an event that was over, otherwise those that had an end.
+        var opened: [Int] = []
+        /// Lanes whose devices may have got an end.
+        var mayHaveEnded: Set<Int> = []
         /// The broadcasts of ends that are not sent any more.
         var cancelled: Set<UUID> = []
         /// Broadcasts that an end had superseded and that are now sent after all, in order of acceptance.
         var resent: [UUID] = []
         /// The audiences whose newest content must be sent once more. The key is the broadcast that has this content.
-        var news: [UUID: [Audience.ID]] = [:]
-    }
+        var news: [UUID: [Contract.AudienceSelector]] = [:]
 
-    private static func takeBack(_ lanes: inout [Lane], _ places: [Int], at now: Date) -> Ends {
-        var ends = Ends()
-        for index in places {
-            let (before, audience) = (lanes[index], lanes[index].audience.id)
-            if (before.fencedAt ?? before.closedAt) != nil { ends.opened.insert(audience) }
-            let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
-            if mayHaveLeft { ends.mayHaveEnded.insert(audience) }
-            if needsNews, let newest = lanes[index].newest { ends.news[newest, default: []].append(audience) }
-            for (message, before) in zip(lanes[index].messages, before.messages) where message.state != before.state {
-                if message.isEnd, message.state == .cancelled { ends.cancelled.insert(message.broadcast) }
-                if before.state.isSettled, !message.state.isSettled, !ends.resent.contains(message.broadcast) {
-                    ends.resent.append(message.broadcast)
+        mutating func takeBack(_ lane: inout Lane, at now: Date) {
+            let before = lane
+            let (mayHaveLeft, needsNews) = lane.takeBackEnd(at: now)
+            lanes.append(lane)
+            if (before.fencedAt ?? before.closedAt) != nil { opened.append(lane.id) }
+            if mayHaveLeft { mayHaveEnded.insert(lane.id) }
+            if needsNews, let newest = lane.newest { news[newest, default: []].append(.only(lane.audience.id)) }
+            for (message, before) in zip(lane.messages, before.messages) where message.state != before.state {
+                if message.isEnd, message.state == .cancelled { cancelled.insert(message.broadcast) }
+                if before.state.isSettled, !message.state.isSettled, !resent.contains(message.broadcast) {
+                    resent.append(message.broadcast)
                 }
             }
         }
-        return ends
     }
 
-    /// Makes retiring channels of these lanes active again.
-    ///
-    /// - Parameter lanes: an expression of `bigint[]`.
-    static func keepChannels(of lanes: PostgresQuery, now: Date) -> PostgresQuery {
-        ChannelStore.move(
-            "c.id = any(array(select channel from audiences where lane = any(\(lanes))))", from: [.retiring],
-            to: .active, also: ", attempts = 0, retire_at = null", at: now)
+    fileprivate func reopen(audiences chosen: [Contract.AudienceSelector]?) async throws -> (Report, broadcasts: [UUID])
+    {
+        // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
+        // after the event is open again. An alignment may also lock the event, so this transaction takes the
+        // alignment's lock before the event's.
+        try await connection.query(ChannelStore.lockAlignment)
+        let isOver = try await lock().isOver
+        // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
+        // accepts broadcasts, and an acceptance locks all lanes of the event.
+        var ends = Ends()
+        try await LaneRows.changeAll(
+            "(array(select lane from audiences where event_key = \(key.rawValue)))",
+            undoing: "array(select id from broadcasts where event_key = \(key.rawValue) and event = 'end')",
+            at: now, on: connection
+        ) { all in
+            try chosen?.require(among: all.map(\.audience.id))
+            for index in all.indices {
+                let audience = all[index].audience.id
+                if chosen?.contains(where: { $0.matches(audience) }) ?? true { ends.takeBack(&all[index], at: now) }
+            }
+        }
+        guard isOver || !ends.opened.isEmpty else { return (([], []), []) }
+        if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
+        try await connection.pipeline([
+            """
+            update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
+                updated_at = \(now) where key = \(key.rawValue)
+            """,
+            keepChannels(of: "\(ends.lanes.map(\.id))"),
+            audit.insert(.eventReopened, .init(eventKey: key), of: Set(ends.lanes.map(\.audience.bundleID))),
+            // The start resumes at its time (`StartWindow.from`). An installation that already got one gets no other.
+            """
+            update event_starts s set opens_at = least(s.asked_at, coalesce(s.at, e.starts_at)) from events e
+            where e.key = s.event_key and e.key = \(key.rawValue) and s.stopped_at is null
+            """,
+            StartStore.makeDue(key, now: now),
+            WakeUps.wake(Set(ends.lanes.flatMap(\.topics)).union([.channels, .starts])),
+        ])
+        try await withdraw(ends.cancelled)
+        let broadcasts = try await ends.resent + sendNews(ends.news)
+        return (try await report(on: ends.opened, ends.mayHaveEnded), broadcasts)
     }
 
     /// Withdraws ends that were sent to nobody, in the same way as other broadcasts are withdrawn.
-    private static func withdraw(
-        _ ends: Set<UUID>, by actor: AuditActor, now: Date, on connection: PostgresConnection
-    ) async throws {
+    private func withdraw(_ ends: Set<UUID>) async throws {
         guard !ends.isEmpty else { return }
         let rows = try await connection.query(
             """
@@ -128,7 +115,6 @@ extension EventStore {
                 select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
             returning b.id
             """)
-        let audit = AuditRows(by: actor, at: now)
         let withdrawn: [UUID] = try rows.map { try $0.decode("id") }
         WebhookNews.note(broadcasts: withdrawn, at: now)
         try await connection.pipeline(withdrawn.map { audit.withdrawal(of: $0, wasScheduled: false) })
@@ -139,79 +125,53 @@ extension EventStore {
     ///
     /// - Returns: the IDs of the new broadcasts. Content that is refused now is not sent. For example, the event may
     ///   have activities with tokens by now, and the size limit for tokens is lower than for channels.
-    private static func sendNews(
-        _ news: [UUID: [Audience.ID]], of key: EventKey, by actor: AuditActor, now: Date,
-        on connection: PostgresConnection
-    ) async throws -> [UUID] {
+    private func sendNews(_ news: [UUID: [Contract.AudienceSelector]]) async throws -> [UUID] {
         guard !news.isEmpty else { return [] }
         let rows = try await connection.query(
             """
-            select id, 'update' as event, content_state, null::json as alert, stale_date, null::bigint as dismissal_date,
-                relevance_score, by_variant
-            from broadcasts where id = any(\(Array(news.keys))) order by accepted_at, id
+            select b.id, \(BroadcastRows.draft()) from broadcasts b
+            where b.id = any(\(Array(news.keys))) order by b.accepted_at, b.id
             """)
         let requests = try rows.map { row in
-            var request = try row.content()
-            request.audiences = news[try row.decode("id")]?.map(AudienceSelector.only)
-            request.byVariant = request.byVariant.compactMapValues { own in
+            let old = try row.draft()
+            let byVariant = old.byVariant?.compactMapValues { own in
                 own.contentState.map { Contract.VariantContent(contentState: $0) }
             }
-            return request
+            return Contract.BroadcastDraft(
+                event: .update, contentState: old.contentState, byVariant: byVariant,
+                audiences: news[try row.decode("id")], staleDate: old.staleDate,
+                relevanceScore: old.relevanceScore)
         }
-        let results = try await accept(requests, for: key, by: actor, now: now, on: connection)
-        return results.compactMap { try? $0.get().uuid }
+        return try await accept(requests).compactMap { try? $0.get().uuid }
     }
 
-    private static func report(
-        on audiences: Set<Audience.ID>, of key: EventKey, _ ends: Ends, on connection: PostgresConnection
-    ) async throws -> Report {
+    private func report(on lanes: [Int], _ mayHaveEnded: Set<Int>) async throws -> Report {
         let rows = try await connection.query(
             """
-            select u.bundle_id, u.environment, u.variant, case when not \(AudienceColumns.wantsChannel("u")) then 'none'
-                    when (select state = 'active' from channels where id = u.channel) then 'kept' else 'new' end as fate, (
+            select u.lane, u.bundle_id, u.bundle_id as "bundleId", u.environment, nullif(u.variant, '') as variant,
+                case when not \(AudienceColumns.wantsChannel("u")) then 'none'
+                    when (select state = 'active' from channels where id = u.channel) then 'kept' else 'new' end
+                    as channel, (
                     select k.channel_id from (select * from channels where event_key = u.event_key offset 0) k
                     where \(AudienceColumns.serves("k", "u")) and k.channel_id is not null
-                    order by k.created_at desc limit 1) as latest, (
-                    select ae.full_since is not null or \(ChannelStore.places) <= 0
-                    from apps a join app_environments ae using (bundle_id)
-                    where ae.bundle_id = u.bundle_id and ae.environment = u.environment) as is_full
-            from audiences u where u.event_key = \(key.rawValue) order by u.position
+                    order by k.created_at desc limit 1) as latest
+            from audiences u where u.lane = any(\(lanes)) order by u.position
             """)
-        var report: Report = ([], [])
-        for row in rows {
-            let audience = try AudienceColumns.id(row)
-            guard audiences.contains(audience) else { continue }
-            let fate: Contract.ChannelFate = try row.word("fate")
-            report.channels.append(
-                Contract.ReopenedChannel(
-                    bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-                    variant: audience.variant?.rawValue, channel: fate))
-            report.warnings += warnings(
-                audience.words, lost: fate == .new ? try row.decode("latest") : nil,
-                lacksPlace: try fate == .new && row.decode("is_full"),
-                mayHaveEnded: ends.mayHaveEnded.contains(audience))
+        let channels = try rows.read(Contract.ReopenedChannel.self)
+        var warnings: [String] = []
+        for (row, channel) in zip(rows, channels) {
+            let app = try AudienceColumns.id(row).words
+            if channel.channel == .new, let lost = try row.decode(String?.self, "latest") {
+                warnings.append(
+                    "The channel \(lost) of \(app) was deleted, and its followers are lost. A new channel is created; "
+                        + "lookups of the event return it.")
+            }
+            if mayHaveEnded.contains(try row.decode("lane")) {
+                warnings.append(
+                    "APNs accepted an end for \(app), or may have accepted it. An activity that received it cannot be "
+                        + "restored. The others continue.")
+            }
         }
-        return report
-    }
-
-    /// - Parameters:
-    ///   - lost: Apple's ID of the channel that was lost.
-    ///   - lacksPlace: whether the app has no place for the new channel now.
-    ///   - mayHaveEnded: whether APNs may have forwarded an `end` to devices.
-    private static func warnings(_ app: String, lost: String?, lacksPlace: Bool, mayHaveEnded: Bool) -> [String] {
-        [
-            lost.map {
-                "The channel \($0) of \(app) was deleted, and its followers are lost."
-                    + (lacksPlace ? "" : " A new channel is created; lookups of the event return it.")
-            },
-            lacksPlace
-                ? "There is no place for a new channel of \(app) now: the app has as many channels as its limit or Apple "
-                    + "allows. It is created when a place is free. GET /v1/quotas shows which channels use the places."
-                : nil,
-            mayHaveEnded
-                ? "APNs accepted an end for \(app), or may have accepted it. An activity that received it cannot be "
-                    + "restored. The others continue."
-                : nil,
-        ].compactMap(\.self)
+        return (channels, warnings)
     }
 }

@@ -9,7 +9,7 @@ struct EventDetail: ConsolePage {
     var template: String { "event" }
     let title: String
     let refresh: Int?
-    let eventState: String
+    let event: Contract.Event
     let begins: Moment?
     let finishes: Moment?
     /// The states of all channels if one of them is not active; `nil`: all are active, or the event is over.
@@ -23,16 +23,13 @@ struct EventDetail: ConsolePage {
     let timeline: [TimelineEntry]
     /// The newest message of the event.
     let latest: TimelineEntry?
-    let pager: Pager
-    /// Who changed the event; `nil`: this answer does not show it.
-    let changes: Table?
+    let pager: Pager?
+    let changes: Table
     /// The pages of the actions that an organiser may take now.
     let links: [Piece.Link]
     /// `nil`: not possible in the event's present state.
     let stopAction: String?
-    let moveAction: String?
-    let moveVersion: String
-    let times: [FormInput]
+    let move: ResourcePage.Offer?
     /// `nil`: the event accepts no more messages.
     let composer: Composer?
 
@@ -50,11 +47,11 @@ struct EventDetail: ConsolePage {
         /// The next scheduled messages; empty on older pages.
         var scheduled: [Contract.Broadcast] = []
         var starts: [Contract.AudienceStart] = []
-        var previews: [BundleID: ContentPreview] = [:]
+        var previews: [String: ContentPreview] = [:]
         /// The throttles of the event's apps.
         var throttles: [Throttle] = []
         /// The newest entries of the event in the audit log, without its updates.
-        var changes: [Contract.AuditEntry]?
+        var changes: [Contract.AuditEntry] = []
     }
 
     init(_ contents: Contents, _ visit: Visit, composer: Composer? = nil) {
@@ -63,7 +60,7 @@ struct EventDetail: ConsolePage {
         title = event.name
         // An older page no longer changes.
         refresh = visit.isAtStart ? 1 : nil
-        eventState = event.state.rawValue
+        self.event = event
         begins = event.startsAt.map { Moment($0) }
         finishes = event.endsAt.map { Moment($0) }
         channelsNote = event.channelsNote
@@ -79,27 +76,23 @@ struct EventDetail: ConsolePage {
         audiences = Self.audiences(event)
         startBars = contents.starts.prefix(4).map { StartBar($0) }
         let labels = Self.labels(event.audiences)
-        func entries(_ broadcasts: [Contract.Broadcast]) -> [TimelineEntry] {
-            broadcasts.enumerated().map { place, broadcast in
-                let before = broadcasts[(place + 1)...].first { $0.message?.contentState != nil }
-                return TimelineEntry(broadcast, of: key, labels, contents.previews, since: before)
-            }
+        func entry(_ broadcasts: ArraySlice<Contract.Broadcast>) -> TimelineEntry? {
+            let before = broadcasts.dropFirst().first { $0.message?.contentState != nil }
+            return broadcasts.first.map { TimelineEntry($0, of: key, labels, contents.previews, since: before) }
         }
         let sent = contents.page.items.filter { !contents.scheduled.map(\.id).contains($0.id) }
-        timeline = entries(contents.scheduled + sent)
-        latest = entries(Array(contents.newest.prefix(5))).first
+        let all = contents.scheduled + sent
+        timeline = all.indices.compactMap { entry(all[$0...]) }
+        latest = entry(contents.newest.prefix(5))
         // A refused form is answered at another path, so the pager needs the path of the event.
         pager = Pager(visit, path: ConsolePath.event(key), nextCursor: contents.page.nextCursor)
-        changes = contents.changes.map { entries in
-            Table(
-                "Who ended, cancelled or changed it; the newest first", nothing: "Nobody yet.", entries,
-                [
-                    Column("When") { [.moment($0.at, exact: true)] }, Column("Who") { [.quoted($0.actor)] },
-                    Column("Action") { [.words($0.action.rawValue)] },
-                    Column("App") { [.quoted($0.bundleId ?? "")] },
-                    Column("Why") { [.quoted($0.reason ?? "")] },
-                ])
-        }
+        changes = Table(
+            "Who ended, cancelled or changed it; the newest first", nothing: "Nobody yet.", contents.changes,
+            [
+                Column("When") { [.moment($0.at, exact: true)] }, Column("Who") { [.quoted($0.actor)] },
+                Column("Action") { [.words($0.action.rawValue)] }, Column("App") { [.quoted($0.bundleId ?? "")] },
+                Column("Why") { [.quoted($0.reason ?? "")] },
+            ])
         let isOpen = !event.isOver
         let states = Set(contents.starts.map(\.state))
         let isToCome = event.start != nil && !states.isDisjoint(with: [.scheduled, .stopped])
@@ -111,24 +104,26 @@ struct EventDetail: ConsolePage {
         ].filter(\.1).map { Piece.Link(label: $0.0, href: $0.2) }
         let isStoppable = !states.isDisjoint(with: [.scheduled, .waiting, .running])
         stopAction = isOpen && isStoppable ? ConsolePath.event(key, "stop") : nil
-        moveAction = isOpen ? ConsolePath.event(key, "move") : nil
-        moveVersion = String(contents.version)
-        times = [
+        let times: [FormInput] = [
             .line("startsAt", "Starts", FormTime.local(event.startsAt), isTime: true),
             .line("endsAt", "Ends", FormTime.local(event.endsAt), isTime: true),
         ]
+        move =
+            event.isOver
+            ? nil
+            : ResourcePage.Offer(
+                action: ConsolePath.event(key, "move"), button: "Move it", version: "\"\(contents.version)\"",
+                groups: [FormGroup(inputs: times)])
         self.composer = composer
     }
 
     /// The words that distinguish the audiences, such as their languages, by their names.
     private static func labels(_ audiences: [Contract.EventAudience]) -> [String: String] {
-        let apps = Set(audiences.map(\.bundleId)).count
-        let environments = Set(audiences.map(\.environment)).count
+        let hasApps = Set(audiences.map(\.bundleId)).count > 1
+        let hasEnvironments = Set(audiences.map(\.environment)).count > 1
         return audiences.reduce(into: [:]) { labels, audience in
-            let words = [
-                apps > 1 ? audience.bundleId.split(separator: ".").last.map(String.init) : nil,
-                environments > 1 ? audience.environment.rawValue : nil, audience.variant,
-            ]
+            let app = hasApps ? audience.bundleId.split(separator: ".").last.map(String.init) : nil
+            let words = [app, hasEnvironments ? audience.environment.rawValue : nil, audience.variant]
             labels[audience.words] = words.compactMap(\.self).joined(separator: " ")
         }
     }
@@ -136,7 +131,7 @@ struct EventDetail: ConsolePage {
     /// The table of audiences and their channels.
     private static func audiences(_ event: Contract.Event) -> Table {
         Table(
-            "Each audience and its channel", limit: 100, event.audiences,
+            "Each audience and its channel", event.audiences,
             [
                 Column("App") { [.quoted($0.bundleId)] }, Column("Environment") { [.words($0.environment.rawValue)] },
                 Column("Variant") { [.words($0.variant ?? "")] },
@@ -182,13 +177,11 @@ struct ScoreCard: Sendable {
     ///   - broadcasts: the newest of the event, in descending order.
     ///   - previews: the templates of the apps that have some.
     static func cards(
-        _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], _ previews: [BundleID: ContentPreview]
+        _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], _ previews: [String: ContentPreview]
     ) -> [ScoreCard] {
         var seen: Set<String> = []
         let first = event.audiences.filter { seen.insert(Wording.list($0.bundleId, $0.variant)).inserted }
-        return first.prefix(limit).map { audience in
-            ScoreCard(audience, broadcasts, BundleID(rawValue: audience.bundleId).flatMap { previews[$0] })
-        }
+        return first.prefix(limit).map { ScoreCard($0, broadcasts, previews[$0.bundleId]) }
     }
 
     private init(

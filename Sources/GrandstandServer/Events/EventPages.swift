@@ -3,18 +3,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import JSON
+internal import Postgres
 
 /// `/console/events`: the list of events, and the page of each.
 extension API {
     var eventPages: [PageRoute] {
         [
             PageRoute("/events", .organise) { visit in
-                let filter = EventFilter(
-                    state: try visit.query.choice("state"), kind: visit.query["kind"],
-                    season: try visit.query.read("season", SeasonName.rule, SeasonName.init),
-                    bundleID: try visit.query.read("bundleId", BundleID.rule, BundleID.init),
-                    part: visit.query["find"], reach: visit.reach)
-                if let bundleID = filter.bundleID { try visit.requireAccess(to: bundleID) }
+                let filter = try eventFilter(visit.query, visit)
                 let expected = "The number of events before the page was expected."
                 let skipped = try visit.query.read("cursor", expected) { Int($0).flatMap { $0 >= 0 ? $0 : nil } } ?? 0
                 let limit = 50
@@ -26,9 +22,7 @@ extension API {
                         next: events.count > limit ? String(skipped + limit) : nil, filter, visit))
             },
             PageRoute("/events/:key", .organise) { visit in
-                var contents = try await contents(visit)
-                let filter = AuditFilter(event: contents.event.eventKey, omitsUpdates: true, reach: visit.reach)
-                contents.changes = try await stores.auditLog.entries(where: filter, PageRequest(limit: 20)).items
+                let contents = try await contents(visit)
                 return .page(EventDetail(contents, visit, composer: try await composer(contents, visit)))
             },
         ]
@@ -54,24 +48,26 @@ extension API {
             ).items
         }
         if event.start != nil {
-            contents.starts = try await stores.starts.report(of: key, within: visit.reach, .asItIs, now: visit.now)
+            contents.starts = try await stores.starts.report(of: key, within: visit.reach, now: visit.now)
                 .audiences
         }
-        contents.throttles = try await PostgresThrottles(stores.main).throttles(now: visit.now).filter { throttle in
-            event.audiences.contains {
-                $0.bundleId == throttle.app.bundleID.rawValue
-                    && $0.environment.rawValue == throttle.app.environment.rawValue
-            }
+        let places = Set(event.audiences.map { [$0.bundleId, $0.environment.rawValue] })
+        let throttles: [Throttle] = try await stores.main.query(Throttle.all(now: visit.now)).read()
+        contents.throttles = throttles.filter {
+            places.contains([$0.app.bundleID.rawValue, $0.app.environment.rawValue])
         }
         contents.previews = try await previews(of: event.apps)
+        contents.changes = try await stores.auditLog.entries(
+            where: AuditFilter(event: key, omitsUpdates: true, reach: visit.reach), PageRequest(limit: 20)
+        ).items
         return contents
     }
 
     /// The templates of the apps that have some.
-    private func previews(of bundleIDs: Set<BundleID>) async throws -> [BundleID: ContentPreview] {
-        var previews: [BundleID: ContentPreview] = [:]
+    func previews(of bundleIDs: Set<BundleID>) async throws -> [String: ContentPreview] {
+        var previews: [String: ContentPreview] = [:]
         for bundleID in bundleIDs {
-            previews[bundleID] = try await stores.apps.app(bundleID)?.value.preview.map(ContentPreview.init)
+            previews[bundleID.rawValue] = try await stores.apps.app(bundleID)?.value.preview.map(ContentPreview.init)
         }
         return previews
     }
@@ -82,7 +78,7 @@ extension API {
         let contents = try await stores.events.newestContents(of: begun)
         let previews = try await previews(of: Set(events.flatMap(\.apps)))
         return events.reduce(into: []) { rows, event in
-            let preview = event.apps.lazy.compactMap { previews[$0] }.first
+            let preview = event.audiences.lazy.compactMap { previews[$0.bundleId] }.first
             rows.append(EventRow(event, contents[event.key].map { ContentLine($0, preview) }, after: rows.last))
         }
     }
@@ -97,13 +93,13 @@ struct EventList: ConsolePage {
     let part: String
     let states: [Choice]
     let parts: [(partHeading: String, rows: [EventRow])]
-    let pager: Pager
+    let pager: Pager?
 
     /// - Parameter next: the cursor of the next page.
     init(_ rows: [EventRow], next: String? = nil, _ filter: EventFilter, _ visit: Visit) {
         part = filter.part ?? ""
         let kept = [
-            ("find", filter.part), ("kind", filter.kind), ("season", filter.season?.rawValue),
+            ("find", filter.part), ("kind", filter.kind), ("season", filter.season),
             ("bundleId", filter.bundleID?.rawValue),
         ]
         states = ([nil] + Contract.EventState.allCases).map { state in
@@ -165,15 +161,9 @@ extension Resource {
     /// events themselves.
     static let eventForms = Resource(
         path: "", scope: .organise,
-        links: { visit in
-            [
-                visit.text("key").isEmpty
-                    ? Piece.Link(label: "All events", href: ConsolePath.events)
-                    : Piece.Link(label: "The event", href: visit.fill("/events/:key"))
-            ]
-        },
+        links: ["All events": "/events", "The event": "/events/:key"],
         detail: Detail(
-            operation: .getEvent, path: "/events/:key", hasPage: false, title: { event, _ in event.text("name") },
+            operation: .getEvent, path: "/events/:key",
             facts: [
                 Field("name", as: "Event"), "state",
                 Field("audiences", as: "Channels") { audiences in
@@ -186,7 +176,7 @@ extension Resource {
                 words: [
                     "For sport Apple recommends noMessageStored: whoever was offline gets no old score. Apps from Xcode use "
                         + "development, those from TestFlight and the App Store production."
-                ], asks: true, initial: advised, next: .made,
+                ], asks: true, initial: advised,
                 notice: { _, _ in "It is declared; its channels are made when their time comes." }),
             Action(
                 path: "/events/:key/broadcasts/:id/withdraw", operation: .cancelBroadcast, label: "Withdraw",
@@ -222,8 +212,8 @@ extension Resource {
                 trial: (
                     #"{"dryRun": true}"#,
                     [
-                        Field("counts", as: "Followers") { .words(Wording.number($0.integer("followers"))) },
-                        Field("counts", as: "Would get it") { .words(Wording.number($0.integer("pending"))) },
+                        Field("counts", as: "Followers") { .words(Wording.number($0["followers"]?.integer ?? 0)) },
+                        Field("counts", as: "Would get it") { .words(Wording.number($0["pending"]?.integer ?? 0)) },
                     ]
                 ), notice: { _, _ in "The start is being sent." }),
             Action(
@@ -231,14 +221,13 @@ extension Resource {
                 notice: { _, _ in "Pushes that were not sent yet are stopped. “Start now” sends them." }),
             Action(
                 path: "/events/:key/move", operation: .patchEvent, label: "Move it",
-                patch: [.init("startsAt", .time), .init("endsAt", .time)],
                 notice: { event, _ in (["It is moved."] + event.texts("warnings")).joined(separator: " ") }),
         ])
 
     /// What docs/organising.md advises for a match: people who are offline get no old score, and a score is out of date
     /// after five minutes without a message.
     @Sendable private static func advised(_ visit: Visit) async throws -> JSONValue {
-        let apps = try await visit.call(PageCall(operation: .listApps, parameters: visit.parameters)).object
+        let apps = try await visit.call(.listApps).object
         let audience = apps.items("items").first.map { "\($0.text("bundleId")) production noMessageStored" }
         return try JSONValue(
             decoding: Array(

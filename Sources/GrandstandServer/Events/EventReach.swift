@@ -12,8 +12,7 @@ enum EventReach {
         let isOfApps = reach.topics.map { topics -> PostgresQuery in
             """
             coalesce((
-                select bool_and(ra.topic = any(\(topics))) from audiences ru join apps ra using (bundle_id)
-                where ru.event_key = \(key)), false)
+                select bool_and(lower(bundle_id) = any(\(topics))) from audiences where event_key = \(key)), false)
             """
         }
         guard let prefix = reach.eventKeyPrefix else { return isOfApps ?? "true" }
@@ -22,32 +21,19 @@ enum EventReach {
 
     /// The condition that the lane `l` of a delivery is within reach; `true` if all apps are within reach.
     static func covers(_ reach: AppReach, lane: PostgresQuery) -> PostgresQuery {
-        guard let topics = reach.topics else { return "true" }
-        return "exists (select from apps ra where ra.bundle_id = \(lane).bundle_id and ra.topic = any(\(topics)))"
+        reach.topics.map { topics in "lower(\(lane).bundle_id) = any(\(topics))" } ?? "true"
     }
 
-    /// Whether an event is within reach, by what this transaction sees. An event that does not exist counts as within
-    /// reach.
+    /// Whether an event is within reach, by what this transaction sees.
     static func reaches(
         _ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying
-    ) async throws -> Bool {
-        try await isCovered(
-            reach, "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)",
-            on: connection)
-    }
+    ) async throws -> Bool { try await isMet(covers(reach, event: "\(key.rawValue)"), of: reach, connection) }
 
-    private static func isCovered(
-        _ reach: AppReach, _ query: PostgresQuery, on connection: some PostgresQuerying
+    private static func isMet(
+        _ condition: PostgresQuery, of reach: AppReach, _ connection: some PostgresQuerying
     ) async throws -> Bool {
         guard reach != .all else { return true }
-        return try await connection.query(query).first?.decode(Bool.self, "is_covered") ?? true
-    }
-
-    /// Refuses an event that is out of reach, by what this transaction sees.
-    ///
-    /// - Throws: `event-not-found`. An event that does not exist is not refused.
-    static func require(_ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying) async throws {
-        guard try await reaches(reach, event: key, on: connection) else { throw Problem.noEvent(key) }
+        return try await connection.query("select \(condition) as is_met")[0].decode("is_met")
     }
 
     /// Refuses the key of a new event if other API keys are bound to a prefix of it.
@@ -70,9 +56,9 @@ enum EventReach {
     static func reaches(
         _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
     ) async throws -> Bool {
-        try await isCovered(
-            reach, "select \(covers(reach, broadcast: "b")) as is_covered from broadcasts b where b.id = \(id)",
-            on: connection)
+        try await isMet(
+            "exists (select from broadcasts b where b.id = \(id) and \(covers(reach, broadcast: "b")))", of: reach,
+            connection)
     }
 
     /// The condition that a broadcast is within reach; `true` if the reach has no limit. The broadcast's event or

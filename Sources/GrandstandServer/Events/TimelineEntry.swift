@@ -38,7 +38,7 @@ struct TimelineEntry: Sendable {
     ///     If none of the message's apps has a template, it uses any template.
     init(
         _ broadcast: Contract.Broadcast, of key: EventKey, _ labels: [String: String],
-        _ previews: [BundleID: ContentPreview], since before: Contract.Broadcast? = nil
+        _ previews: [String: ContentPreview], since before: Contract.Broadcast? = nil
     ) {
         self.broadcast = broadcast
         acceptedAt = Moment(broadcast.acceptedAt, exact: true)
@@ -54,8 +54,7 @@ struct TimelineEntry: Sendable {
         let actor = broadcast.by ?? ""
         by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
         goesAt = broadcast.sendAt.map { Moment($0) }
-        let apps = broadcast.deliveries.lazy.compactMap { BundleID(rawValue: $0.bundleId) }
-        let preview = apps.compactMap { previews[$0] }.first ?? previews.values.first
+        let preview = broadcast.deliveries.lazy.compactMap { previews[$0.bundleId] }.first ?? previews.values.first
         content = broadcast.message?.contentState.map {
             ContentLine(Array($0.bytes), preview, since: before?.message?.contentState.map { Array($0.bytes) })
         }
@@ -64,8 +63,9 @@ struct TimelineEntry: Sendable {
         dots = lines.count > 4 ? [] : lines
         tally = lines.count > 4 ? Wording.tally(lines.map(\.delivery.state.rawValue)) : ""
         firstAdvice = lines.lazy.compactMap(\.deliveryAdvice).first
-        withdrawAction = broadcast.isWithdrawable ? ConsolePath.withdrawal(of: broadcast.uuid, key) : nil
-        resendHref = ConsolePath.composer(key, from: broadcast.uuid)
+        withdrawAction =
+            broadcast.isWithdrawable ? ConsolePath.event(key, "broadcasts/\(broadcast.id)/withdraw") : nil
+        resendHref = ConsolePath.composer(key, from: broadcast.id)
     }
 
     /// The alert's title or body, as text or as its `loc-key`.
@@ -103,8 +103,6 @@ struct DeliveryLine: Sendable {
     let answeredIn: String?
     /// How long Apple's answer took or, without one, the state.
     let brief: String
-    /// A link, within the timeline, to the message that replaced this message.
-    let successorHref: String?
     let deliveryAdvice: String?
     /// The number of activities with each result, if the delivery is by token; `nil` if it is by channel.
     let crowd: String?
@@ -117,17 +115,14 @@ struct DeliveryLine: Sendable {
         again = delivery.state == .queued ? delivery.nextAttemptAt.map { Moment($0, exact: true) } : nil
         answeredIn = delivery.answerMilliseconds.map { "\(Wording.number($0)) ms" }
         brief = answeredIn ?? delivery.state.rawValue
-        successorHref = delivery.supersededBy.map { "#b-" + $0 }
         deliveryAdvice = Advice.delivery(delivery.state, reason: delivery.reason)
         crowd = delivery.counts.map { counts in
-            [
-                "\(Wording.count(counts.total, "activity", "activities")) by token",
-                "\(Wording.number(counts.accepted)) accepted",
-                counts.rejected > 0 ? "\(Wording.number(counts.rejected)) rejected" : nil,
-                counts.gone > 0 ? "\(Wording.number(counts.gone)) gone" : nil,
-                counts.expired > 0 ? "\(Wording.number(counts.expired)) not reached in time" : nil,
-                counts.pending > 0 ? "\(Wording.number(counts.pending)) not sent yet" : nil,
-            ].compactMap(\.self).joined(separator: ", ")
+            let results = [
+                (counts.accepted, "accepted"), (counts.rejected, "rejected"), (counts.gone, "gone"),
+                (counts.expired, "not reached in time"), (counts.pending, "not sent yet"),
+            ].filter { $0.0 > 0 || $0.1 == "accepted" }
+            let words = results.map { "\(Wording.number($0.0)) \($0.1)" }.joined(separator: ", ")
+            return "\(Wording.count(counts.total, "activity", "activities")) by token, \(words)"
         }
     }
 

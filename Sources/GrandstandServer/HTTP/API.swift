@@ -55,11 +55,7 @@ struct API: Sendable {
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        let pages = console.map { console in
-            PageResponder(
-                templates: console.templates, sessions: Sessions(database: stores.main, keys: keys, now: now),
-                cookie: SessionCookie(isSecure: isSecure), api: self, routes: routes)
-        }
+        let pages = console.map { PageResponder(console: $0, api: self, routes: routes) }
         let headers = StandingHeaders(isSecure: isSecure)
         router.add(middleware: ProblemMiddleware(api: self, routes: routes, headers: headers, pages: pages))
         for route in routes {
@@ -73,7 +69,7 @@ struct API: Sendable {
                 return try await answer(request, context, route)
             }
         }
-        if let console, let pages { add(console, pages, to: router) }
+        pages?.add(to: router)
         return router
     }
 
@@ -88,11 +84,6 @@ struct API: Sendable {
 
 /// The operations on each kind of resource.
 extension API {
-    /// How much a reconciliation that a person runs may delete.
-    var reconciliationLimits: ReconciliationOptions {
-        ReconciliationOptions(
-            apply: false, grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget)
-    }
     var webhooks: WebhookStore {
         WebhookStore(database: stores.main, networks: configuration.webhookNetworks, now: now)
     }
@@ -106,9 +97,7 @@ extension API {
             // The metrics contain the names of all apps, so the key must have access to all apps. On the private port,
             // no key is needed.
             guard isPrivate || context.reach == .all else { throw context.reach.refusal }
-            return Response(
-                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
+            return .content("text/plain; version=0.0.4; charset=utf-8", ByteBuffer(bytes: metrics.exposition()))
         }
         if isPrivate { numbers.scopes = nil }
         return [
@@ -131,9 +120,7 @@ extension API {
     var contractRoutes: [Route] {
         [
             Route(.contract) { _, _ in
-                Response(
-                    status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "public, max-age=300"],
-                    body: ResponseBody(byteBuffer: Self.contract))
+                .content("application/yaml", Self.contract, headers: [.cacheControl: "public, max-age=300"])
             }
         ]
     }

@@ -4,17 +4,19 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
+/// A handler between the parser and Hummingbird, which sees parsed requests and answers.
+protocol ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler
+where
+    InboundIn == HTTPServerRequestPart, InboundOut == HTTPServerRequestPart, OutboundIn == HTTPServerResponsePart,
+    OutboundOut == HTTPServerResponsePart
+{}
+
 /// Passes on a connection's requests one at a time. The next request follows when the previous request is answered and
 /// the client has read most of its answer. Without this rule, a client that sends many requests and reads nothing would
 /// make the server hold many answers.
 ///
 /// While requests wait here, nothing more is read from the connection.
-final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
-
+final class RequestTurns: ExchangeHandler {
     private enum Waiting {
         case part(HTTPServerRequestPart)
         /// An error of the parser, to be passed on after the parts that were read before it.
@@ -117,12 +119,7 @@ final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler {
 /// Explains the refusal of a request that reaches no route: the HTTP parser does not know its method, or it has not
 /// exactly one valid `Host` (RFC 9112, 3.2; HTTP/1.0 needs none). For an error of the parser, Hummingbird answers 400 without
 /// a body. This handler replaces that answer with a problem.
-final class HeadRefusals: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
-
+final class HeadRefusals: ExchangeHandler {
     private static let methods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 
     private let standing: StandingHeaders

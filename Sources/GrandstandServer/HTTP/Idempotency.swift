@@ -1,7 +1,9 @@
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 internal import NIOCore
 internal import Postgres
 internal import Synchronization
@@ -18,7 +20,7 @@ extension API {
     ///   the route.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
         var request = request
-        let wanted = try await Self.idempotent(&request, context, route)
+        let wanted = try await idempotent(&request, context, route)
         let prepared = try await route.prepare(request, context)
         // The request waits for its turn before the store may open a transaction.
         await prepared.turn?.enter()
@@ -26,18 +28,17 @@ extension API {
         do {
             guard let wanted else { return try await prepared.answer() }
             guard let recover = route.recover else {
-                return try await stores.idempotency.once(wanted, now: now(), work: prepared.answer)
+                return try await stores.idempotency.once(wanted, work: prepared.answer)
             }
             return try await stores.idempotency.inSteps(
-                wanted, waitLimit: Self.waitLimit, now: now, recover: { try await recover($0, context) },
-                work: prepared.answer)
+                wanted, waitLimit: Self.waitLimit, recover: { try await recover($0, context) }, work: prepared.answer)
         } catch let refusal as WithoutEffect {
             return refusal.response
         }
     }
 
     /// - Returns: `nil`: the request has no `Idempotency-Key`, or its answer is not stored.
-    private static func idempotent(
+    private func idempotent(
         _ request: inout Request, _ context: APIContext, _ route: Route
     ) async throws -> IdempotentRequest? {
         guard route.keepsAnswers, let name = request.headers[.idempotencyKey], let key = context.key else { return nil }
@@ -50,7 +51,7 @@ extension API {
         request.body = RequestBody(buffer: ByteBuffer(bytes: body))
         return IdempotentRequest(
             caller: key.id, key: name, content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
-            shownOnce: route.operation.shownOnce)
+            shownOnce: route.operation.shownOnce, at: now())
     }
 }
 
@@ -104,5 +105,193 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
             }
         }
         return try await body()
+    }
+}
+
+/// Stores the first answer to each request with an `Idempotency-Key` in the table `idempotency_keys`, and returns it to
+/// repetitions. The table's unique index serialises repetitions over all replicas: if two transactions insert the same
+/// ID, the second waits until the first ends.
+struct IdempotencyStore: Sendable {
+    let database: Database
+    private let locks = KeyedLock<[UInt8]>()
+
+    /// Seconds for which an answer is stored.
+    static let lifetime: TimeInterval = 86_400
+
+    /// Performs a request once. Its changes and the stored answer commit in one transaction.
+    ///
+    /// A repetition that comes meanwhile, on any replica, waits and gets the stored answer. If the first request
+    /// failed, the repetition is performed. `work` may change data only through the stores, and only in the task that
+    /// called it, because the stores find the transaction by the task.
+    ///
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
+    func once(
+        _ request: IdempotentRequest, work: @Sendable () async throws -> Response
+    ) async throws -> Response {
+        try await locks.withLock(request.id) {
+            try await database.transaction { connection in
+                guard try await request.claim(on: connection) else {
+                    guard let kept = try await request.entry(on: connection)?.answer else { throw Problem.inProgress }
+                    return kept
+                }
+                let answer = try await database.joining(connection, work)
+                try await request.keep(answer, on: connection)
+                return answer
+            }
+        }
+    }
+
+    /// Performs a request of several steps once. A step may be a call to Apple.
+    ///
+    /// The ID of the object that `work` creates is stored in the same transaction as the object (`note`). A repetition
+    /// calls `recover` with this ID.
+    ///
+    /// - Parameters:
+    ///   - waitLimit: how long a repetition waits for the first request to finish.
+    ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
+    ///     `recover` throws `idempotency-in-progress` while another replica works on the object.
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
+    ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
+    func inSteps(
+        _ request: IdempotentRequest, waitLimit: Duration, recover: @Sendable (UUID) async throws -> Response?,
+        work: @Sendable () async throws -> Response
+    ) async throws -> Response {
+        let deadline = ContinuousClock.now + waitLimit
+        return try await locks.withLock(request.id) {
+            while true {
+                do {
+                    let entry = try await request.entry(on: database)
+                    if let answer = entry?.answer { return answer }
+                    let answer: Response
+                    if let begun = entry?.resource, var recovered = try await recover(begun) {
+                        recovered.headers[.idempotentReplayed] = "true"
+                        answer = recovered
+                    } else {
+                        var request = request
+                        request.former = entry?.resource
+                        answer = try await IdempotentRequest.$current.withValue(request) { try await work() }
+                    }
+                    // The work is done, so the request does not fail if its answer cannot be stored. If the request made
+                    // a resource, the resource is already recorded.
+                    try? await request.keep(answer, on: database)
+                    return answer
+                } catch let problem as Problem
+                    where problem.kind == .idempotencyInProgress && ContinuousClock.now < deadline
+                {
+                    // No signal comes when the other replica has finished, so poll.
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+        }
+    }
+}
+
+/// A request to be performed once. While it is carried out in steps, it is the task's `current` one: the transaction
+/// that begins to make a resource stores the request's row, too.
+struct IdempotentRequest: Sendable {
+    @TaskLocal static var current: IdempotentRequest?
+
+    /// The ID of the caller's API key. Different callers may use the same idempotency key.
+    var caller: UUID
+    var key: String
+    /// What distinguishes requests with the same key: method, path, body.
+    var content: [UInt8]
+    /// The member of the answer that is not stored, because it is a secret; `nil`: there is none.
+    var shownOnce: String?
+    /// When the request came.
+    var at: Date
+    /// The resource that an earlier attempt began and that was not completed.
+    var former: UUID?
+
+    /// The primary key of the request's row.
+    var id: [UInt8] { SHA256.hash(Array("\(caller.uuidString) \(key)".utf8)) }
+    private var fingerprint: [UInt8] { SHA256.hash(content) }
+    /// Older rows count as absent.
+    private var oldest: Date { at.addingTimeInterval(-IdempotencyStore.lifetime) }
+
+    /// Stores the resource that is being made.
+    ///
+    /// - Throws: `idempotency-in-progress` if another replica has begun the same request meanwhile.
+    func note(_ resource: UUID, on connection: PostgresConnection) async throws {
+        guard try await claim(making: resource, on: connection) else { throw Problem.inProgress }
+    }
+
+    /// Inserts the request's row. It takes the place of a row that is too old, or whose resource was begun and not
+    /// completed.
+    ///
+    /// - Parameter resource: the resource that is being made; `nil`: the answer follows in this transaction.
+    /// - Returns: whether the row is this request's now.
+    fileprivate func claim(making resource: UUID? = nil, on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(
+            """
+            insert into idempotency_keys as i (id, fingerprint, accepted_at, resource)
+            values (\(id), \(fingerprint), \(at), \(resource)::uuid)
+            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
+                resource = excluded.resource, status = null, body = null
+            where i.accepted_at < \(oldest) or i.status is null and i.resource is not distinct from \(former)::uuid
+            returning id
+            """
+        ).isEmpty
+    }
+
+    fileprivate func entry(
+        on connection: some PostgresQuerying
+    ) async throws -> (answer: Response?, resource: UUID?)? {
+        let rows = try await connection.query(
+            """
+            select fingerprint, status, body, resource from idempotency_keys
+            where id = \(id) and accepted_at >= \(oldest)
+            """)
+        guard let row = rows.first else { return nil }
+        guard try row.decode([UInt8].self, "fingerprint") == fingerprint else {
+            throw Problem(
+                .idempotencyMismatch,
+                "This Idempotency-Key came with another request in the last 24 hours. Use a new key for a new request.")
+        }
+        let status: Int? = try row.decode("status")
+        return (try status.map { Response(kept: $0, try row.decode("body")) }, try row.decode("resource"))
+    }
+
+    fileprivate func keep(_ answer: Response, on connection: some PostgresQuerying) async throws {
+        let body = try repeated(try await answer.bytes())
+        try await connection.query(
+            """
+            insert into idempotency_keys as i (id, fingerprint, accepted_at, status, body)
+            values (\(id), \(fingerprint), \(at), \(answer.status.code), \(body))
+            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
+                status = excluded.status, body = excluded.body
+            where i.status is null or i.accepted_at < \(oldest)
+            """)
+    }
+
+    /// The body for repetitions: a warning takes the place of the secret.
+    private func repeated(_ body: [UInt8]) throws -> [UInt8] {
+        guard let secret = shownOnce, case .object(let members) = try JSONValue(parsing: body).kind else { return body }
+        return JSONWriter.text { object in
+            for member in members where member.name != secret {
+                object.name(dynamic: member.name)
+                object.raw(member.value.source)
+            }
+            let warning =
+                "The \(secret) was shown once, in the first answer. If you do not have it, rotate it to get a new one."
+            object.member("warnings", [warning])
+        }
+    }
+}
+
+extension Problem {
+    static let inProgress = Problem(
+        .idempotencyInProgress,
+        "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
+}
+
+extension Response {
+    /// The answer to an earlier request, as it is stored.
+    fileprivate init(kept status: Int, _ body: [UInt8]) {
+        var headers: HTTPFields = [.idempotentReplayed: "true"]
+        if !body.isEmpty { headers[.contentType] = status < 400 ? "application/json" : "application/problem+json" }
+        self.init(
+            status: .init(code: status), headers: headers,
+            body: body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }

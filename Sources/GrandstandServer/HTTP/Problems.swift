@@ -29,9 +29,8 @@ struct ProblemMiddleware: RouterMiddleware {
         context.logger = api.logger
         let share = RequestShare(api.bodies)
         defer { share.leave() }
-        context.share = share
         let request = request.forwarded(by: api.configuration.trustedProxies, &context)
-        var response = await answer(request.receiving(in: share), context, next)
+        var response = await RequestShare.$current.withValue(share) { await answer(request, context, next) }
         if let fault = share.fault {
             response.headers[.connection] = "close"
             context.log.debug(
@@ -76,7 +75,6 @@ struct ProblemMiddleware: RouterMiddleware {
 
     private func explain(_ error: any Error, _ request: Request, _ context: APIContext) -> Response {
         switch error {
-        case let broken as BrokenBody: return broken.problem.response(requestID: context.requestID)
         case let problem as Problem: return problem.response(requestID: context.requestID)
         case let error as HTTPError:
             let path = request.uri.path
@@ -133,9 +131,16 @@ extension Response {
 
     /// A JSON answer that was written before.
     static func json(bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+        content("application/json", ByteBuffer(bytes: bytes), status: status, headers: headers)
+    }
+
+    /// An answer whose body is in memory.
+    static func content(
+        _ type: String, _ body: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) -> Response {
         var headers = headers
-        headers[.contentType] = "application/json"
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        headers[.contentType] = type
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 
     static var noContent: Response { Response(status: .noContent) }
@@ -143,13 +148,12 @@ extension Response {
 
 extension Problem {
     func response(requestID: String) -> Response {
-        var headers: HTTPFields = [.contentType: "application/problem+json"]
+        var headers: HTTPFields = [:]
         if let maxAge { headers[.cacheControl] = "public, max-age=\(maxAge)" }
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
-        if let age { headers.append(contentsOf: LookupReplica.Freshness.stale(seconds: age).headers) }
+        if let age { headers.append(contentsOf: HTTPFields.stale(age)) }
         if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
-        return Response(
-            status: .init(code: body.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONWriter.text(body(named: requestID)))))
+        let bytes = ByteBuffer(bytes: JSONWriter.text(body(named: requestID)))
+        return .content("application/problem+json", bytes, status: .init(code: body.status), headers: headers)
     }
 }

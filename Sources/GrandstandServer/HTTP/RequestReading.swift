@@ -4,7 +4,6 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
-internal import NIOCore
 
 // Strict reading of paths, queries and bodies.
 
@@ -93,29 +92,6 @@ extension Request {
                 .unsupportedMediaType, "Send the body as Content-Type: \(mediaTypes.joined(separator: " or ")).")
         }
         return try JSONValue(parsing: try await bytes(upTo: limit), refusesHugeNumbers: true)
-    }
-
-    /// The body's bytes.
-    ///
-    /// - Throws: `unsupported-media-type` for a body with a `Content-Encoding`; `body-too-large`, before the whole body
-    ///   is read.
-    func bytes(upTo limit: Int) async throws -> [UInt8] {
-        if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
-            throw Problem(
-                .unsupportedMediaType,
-                "Send the body as it is, without the header Content-Encoding (\(encoding.quotedJSON)).")
-        }
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLarge(limit) }
-        var bytes: [UInt8] = []
-        for try await buffer in body {
-            guard bytes.count + buffer.readableBytes <= limit else { throw Self.tooLarge(limit) }
-            bytes += buffer.readableBytesView
-        }
-        return bytes
-    }
-
-    private static func tooLarge(_ limit: Int) -> Problem {
-        Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.") { $0.limit = limit }
     }
 }
 
@@ -206,28 +182,21 @@ extension QueryParameters {
     }
 }
 
-/// The media types that a client accepts, with their weights: the header `Accept` (RFC 9110, 12.5.1).
-struct MediaRanges {
-    /// The weight of each range. Ranges are in lower case and without parameters.
-    private var weights: [String: Double] = [:]
-
-    /// Ignores ranges that cannot be parsed.
-    init(_ accept: String) {
-        for range in accept.lowercased().split(separator: ",") {
-            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-            guard let name = parts.first, let weight = Self.weight(parts.dropFirst()) else { continue }
-            weights[name] = max(weights[name] ?? 0, weight)
+/// The media types that a client accepts: the header `Accept` (RFC 9110, 12.5.1).
+enum MediaRanges {
+    /// The weight of a type from 0 (not accepted) to 1, taken from the most specific range. Ranges that cannot be
+    /// parsed are ignored.
+    static func weight(of type: String, in accept: String) -> Double {
+        let ranges = accept.lowercased().split(separator: ",").map { range in
+            range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
         }
-    }
-
-    private static func weight(_ parameters: ArraySlice<String>) -> Double? {
-        guard let text = parameters.last(where: { $0.hasPrefix("q=") })?.dropFirst(2) else { return 1 }
-        return Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
-    }
-
-    /// The weight from 0 (not accepted) to 1, taken from the most specific range.
-    func weight(of type: String) -> Double {
-        let group = type.prefix { $0 != "/" } + "/*"
-        return weights[type] ?? weights[String(group)] ?? weights["*/*"] ?? 0
+        for name in [type, type.prefix { $0 != "/" } + "/*", "*/*"] {
+            let weights = ranges.filter { $0.first == name }.compactMap { range -> Double? in
+                guard let text = range.dropFirst().last(where: { $0.hasPrefix("q=") }) else { return 1 }
+                return Double(text.dropFirst(2)).flatMap { (0...1).contains($0) ? $0 : nil }
+            }
+            if let weight = weights.max() { return weight }
+        }
+        return 0
     }
 }

@@ -60,13 +60,9 @@ extension KeyStore {
     ///
     /// - Throws: `invalid-request` for an invalid cursor.
     package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Contract.KeyPage {
-        let part = try TimePage(page, by: "k.created_at", "k.id", newestFirst: true)
-        let rows = try await database.query(
-            """
-            \(Self.selection(at: now())) where \(ReachColumns.isWithin(reach, of: "k")) and \(part.condition)
-            \(part.order)
-            """)
-        return part.page(try rows.read()) { ($0.createdAt, $0.id) }
+        try await database.page(
+            page, newestFirst: true,
+            of: "\(Self.selection(at: now())) where \(ReachColumns.isWithin(reach, of: "k"))")
     }
 
     /// - Throws: `key-not-found`, also for a key that reaches more than `reach`.
@@ -145,46 +141,25 @@ extension KeyStore {
         return isChanged
     }
 
-    /// Records when keys were last used. A time before the recorded one changes nothing. A deleted key is no error.
-    func write(_ uses: [UUID: Date]) async throws {
-        let uses = uses.sorted { $0.key.uuidString < $1.key.uuidString }
-        try await database.query(
-            """
-            with locked as (
-                select id from api_keys where id = any(\(uses.map(\.key))) order by id for no key update
-            )
-            update api_keys k set used_at = r.used_at
-            from unnest(\(uses.map(\.key)), \(uses.map(\.value))) as r(key, used_at) join locked l on l.id = r.key
-            where k.id = l.id and (k.used_at is null or k.used_at < r.used_at)
-            """)
-    }
-
     private static func issue(
         _ draft: Contract.KeyDraft, for reach: AppReach, _ action: Contract.AuditAction, _ audit: AuditRows,
         on connection: PostgresConnection
     ) async throws -> Contract.IssuedKey {
-        let secret = makeSecret()
-        let scopes = Set(draft.scopes).map(\.rawValue).sorted()
-        let rows = try await connection.query(
+        // `gs_` and 43 characters of base64url: 256 random bits, recognisable by secret scanners.
+        let secret = "gs_" + Base64URL.text(randomBytes(32))
+        let (prefix, scopes) = (String(secret.prefix(9)), Set(draft.scopes).map(\.rawValue).sorted())
+        let rows = try await connection.pipeline([
             """
             insert into api_keys as k (id, name, secret_hash, prefix, scopes, apps, event_key_prefix, created_at,
                 expires_at)
-            values (\(UUID()), \(draft.name), \(SecretHash(of: secret)), \(String(secret.prefix(9))),
-                \(scopes)::text[]::key_scope[], \(ReachColumns.value(reach)), \(reach.eventKeyPrefix?.rawValue),
-                \(audit.now), \(draft.expiresAt))
-            returning \(columns(at: audit.now))
-            """)
-        let key: Contract.Key = try rows[0].read()
-        try await connection.query(
+            values (\(UUID()), \(draft.name), \(SecretHash(of: secret)), \(prefix), \(scopes)::text[]::key_scope[],
+                \(ReachColumns.value(reach)), \(reach.eventKeyPrefix?.rawValue), \(audit.at), \(draft.expiresAt))
+            returning \(columns(at: audit.at))
+            """,
             audit.insert(
-                action, .init(bundleID: reach.onlyApp),
-                reason: "\(key.name) (\(key.prefix)…): \(scopes), \(reach.text)"))
-        return Contract.IssuedKey(secret: secret, key)
-    }
-
-    /// `gs_` and 43 characters of base64url: 256 random bits, recognisable by secret scanners.
-    static func makeSecret() -> String {
-        "gs_" + Base64URL.text(randomBytes(32))
+                action, .init(bundleID: reach.onlyApp), reason: "\(draft.name) (\(prefix)…): \(scopes), \(reach.text)"),
+        ])[0]
+        return Contract.IssuedKey(secret: secret, try rows[0].read())
     }
 
     /// The columns of a `Contract.Key`, with its state at `now`.
@@ -246,4 +221,58 @@ typealias SecretHash = [UInt8]
 
 extension SecretHash {
     init(of secret: some StringProtocol) { self = SHA256.hash(Array(secret.utf8)) }
+}
+
+/// The column `apps` of the tables of keys and webhooks: the apps to which the key or webhook is bound; null: all apps.
+enum ReachColumns {
+    static func value(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
+
+    static func read(_ row: PostgresRow) throws -> AppReach {
+        AppReach(named: try row.decode("apps"))
+    }
+
+    /// The condition that a row's apps are all within `reach`.
+    static func isWithin(_ reach: AppReach, of table: PostgresQuery) -> PostgresQuery {
+        // A reach with a prefix of event keys covers no row of these tables. Webhooks are told of all events of their
+        // apps, so webhooks reach beyond the prefix. A key with a prefix cannot manage other keys.
+        guard reach.eventKeyPrefix == nil else { return "false" }
+        guard let topics = reach.topics else { return "true" }
+        return """
+            coalesce((select bool_and(lower(r.app) = any(\(topics))) from unnest(\(table).apps) as r(app)), false)
+            """
+    }
+
+    /// The apps by their registered names. They are locked, so that they stay registered until this transaction ends.
+    ///
+    /// - Throws: the result of `refusal` for the first app that is not registered.
+    static func registered(
+        _ apps: [BundleID], on connection: some PostgresQuerying, orThrow refusal: (BundleID) -> Problem
+    ) async throws -> Set<BundleID> {
+        let rows = try await connection.query(
+            """
+            select bundle_id from apps a where topic = any(\(apps.map(\.topic))) and not exists (
+                select from app_environments where bundle_id = a.bundle_id and deleting_since is not null)
+            order by bundle_id for key share
+            """)
+        let known = Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })
+        let topics = Set(known.map(\.topic))
+        if let missing = apps.first(where: { !topics.contains($0.topic) }) { throw refusal(missing) }
+        return known
+    }
+}
+
+extension AppReach {
+    /// The apps that a body names: one app in `bundleId`, or several apps in `bundleIds`. A body with neither of these
+    /// fields means all apps.
+    init(_ one: String?, _ several: [String]?, _ faults: inout RequestFaults) throws(Problem) {
+        var apps: [BundleID] = []
+        for (index, text) in (several ?? one.map { [$0] } ?? []).enumerated() {
+            let app = try BundleID(allowed: text)
+            if apps.contains(where: { $0.topic == app.topic }) {
+                faults.add("/bundleIds/\(index)", "\(app) stands twice.")
+            }
+            apps.append(app)
+        }
+        self = apps.isEmpty ? .all : .only(Set(apps))
+    }
 }

@@ -22,53 +22,41 @@ package final class KeyStore: Sendable {
         var changes = 0
     }
 
-    /// The maximum number of callers that may wait for a reading.
-    private static let waitingCapacity = 20_000
-    /// The pause after a reading, as a multiple of its duration, so that wrong keys take a bounded share of the database.
-    private static let pausePerReading = 4
-
     let database: Database
     let now: @Sendable () -> Date
     private let staleLimit: TimeInterval
     /// When each key was last used, until it is written.
     let uses = Mutex<[UUID: Date]>([:])
     let state = Mutex(State())
-    /// Yields when a key was created, changed or revoked, here or on another replica.
-    let changes: AsyncStream<Void>
-    private let change: AsyncStream<Void>.Continuation
-    private let readings: Batch<Void, (keys: [SecretHash: APIKey], at: Date)>
+    /// One reading at a time. After it comes a pause of four times its duration, so that wrong keys take a bounded share of
+    /// the database.
+    private let readings = SingleFlight(restPerWork: 4)
 
     /// - Parameter staleLimit: how many seconds keys stay valid while the database cannot confirm them.
     init(
         database: Database, staleLimit: TimeInterval = 600, now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.database = database
-        self.staleLimit = staleLimit
-        self.now = now
-        (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        readings = Batch(
-            limit: .max, capacity: Self.waitingCapacity, restPerWork: Self.pausePerReading,
-            failsWholeBatch: { _ in true }
-        ) { callers in
-            let moment = now()
-            let keys = try await Self.validKeys(on: database, at: moment)
-            return callers.map { (keys, moment) }
-        }
+        (self.database, self.staleLimit, self.now) = (database, staleLimit, now)
     }
 
     // MARK: Keeping up
 
     /// A key was created, changed or revoked, here or on another replica.
-    func changed() { change.yield() }
+    func changed() { Task.detached { try? await self.reload() } }
 
     /// Takes over a reading that began after the call. If it fails, the keys in memory stay as they were.
-    func reload() async throws {
+    func reload() async throws { try await readings.run { try await self.read() } }
+
+    private func read() async throws {
         while true {
-            let changes = state.withLock(\.changes)
-            let (keys, moment) = try await readings.run(())
+            let (moment, changes) = (now(), state.withLock(\.changes))
+            // A reading takes no longer than one of a request, because requests may wait for it.
+            let keys = try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.current ?? .request()) {
+                try await Self.validKeys(on: database, at: moment)
+            }
             let isCurrent = state.withLock { state in
                 guard state.changes == changes else { return false }
-                if moment >= state.readAt ?? .distantPast { (state.keys, state.readAt) = (keys, moment) }
+                (state.keys, state.readAt) = (keys, moment)
                 return true
             }
             if isCurrent { return }
@@ -137,8 +125,18 @@ package final class KeyStore: Sendable {
             return uses
         }
         guard !batch.isEmpty else { return }
+        let sorted = batch.sorted { $0.key.uuidString < $1.key.uuidString }
         do {
-            try await write(batch)
+            // A time before the recorded one changes nothing. A deleted key is no error.
+            try await database.query(
+                """
+                with locked as (
+                    select id from api_keys where id = any(\(sorted.map(\.key))) order by id for no key update
+                )
+                update api_keys k set used_at = r.used_at
+                from unnest(\(sorted.map(\.key)), \(sorted.map(\.value))) as r(key, used_at) join locked l on l.id = r.key
+                where k.id = l.id and (k.used_at is null or k.used_at < r.used_at)
+                """)
         } catch {
             uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
             throw error

@@ -26,8 +26,7 @@ final class KeyWatch: Sendable {
 
     /// - Parameter fault: why a key file cannot be used; `nil`: it can be used.
     init(fault: @escaping @Sendable (_ keyID: String) -> String?, logger: Logger) {
-        self.fault = fault
-        self.logger = logger
+        (self.fault, self.logger) = (fault, logger)
     }
 
     /// Checks the key files of all apps.

@@ -1,10 +1,10 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
+internal import NIOCore
 
 /// The newest contents of lanes, read from the database. Only one query runs at a time. Calls that come during a query are
 /// answered together by the next query, and each lane is read only once for all of them. A caller gets the result of a
@@ -17,7 +17,7 @@ extension API {
         // After a query there is a pause of four times its time. So however many phones ask, queries take at most a fifth
         // of one session's time. A content may have 5 KB.
         let contents = LookupContents(
-            limit: 1_000, capacity: 10_000, restPerWork: 4, failsWholeBatch: { _ in true }
+            limit: 1_000, restPerWork: 4, failsWholeBatch: { _ in true }
         ) { [lookups = stores.lookups] lanes in
             let found = try await lookups.contents(of: lanes)
             return lanes.map { found[$0] }
@@ -35,102 +35,49 @@ extension API {
         ]
     }
 
-    /// Seconds for which a cache may reuse a refusal. An event that is over usually stays over; an unknown event may be
-    /// declared at any moment.
-    private static let (maxAgeOver, maxAgeUnknown) = (10, 5)
-
     private func lookup(
         _ request: Request, _ context: APIContext, _ contents: LookupContents
     ) async throws -> Response {
-        let wantsState = try context.query.read("include", "contentState was expected.") {
+        let wantsContent = try context.query.read("include", "contentState was expected.") {
             $0 == "contentState" ? true : nil
         }
         let key = try context.eventKey()
-        let bundleID = try context.bundleID()
-        let name = LookupName(
-            topic: bundleID.topic, environment: try context.environment(), key: key,
-            variant: try context.query.variant())
-        let reply = await lookups.answers(to: [name])[0]
-        var answer = reply.answer
+        let name = LookupName(app: try context.lookupApp, key: key, variant: try context.query.variant())
+        var reply = await lookups.answers(to: [name])[0]
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
-        // exists.
-        if wantsState ?? false {
-            switch answer {
-            case .found: answer = try await lookups.answer(to: name, with: contents)
-            // If the database cannot be asked, the answer that the event is over is sent without the content.
-            case .over: answer = (try? await lookups.answer(to: name, with: contents)) ?? answer
-            case .pending, .noSuchVariant, nil: break
+        // exists, or the event is over.
+        if wantsContent ?? false, reply.isSettled {
+            do {
+                reply.answer = try await lookups.answer(to: name, with: contents)
+            } catch {
+                // If the database cannot be asked, the answer that the event is over is sent without the content.
+                guard reply.problem != nil else { throw error }
             }
         }
-        if case .found(let body)? = answer {
-            return LookupResponse(body, reply.freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
+        if var problem = reply.problem {
+            if reply.age > 0 { problem.age = reply.age }
+            throw problem
         }
-        var problem = refusal(answer, reply.freshness, name, bundleID)
-        if case .stale(let seconds) = reply.freshness { problem.age = seconds }
-        throw problem
-    }
-
-    /// Why a lookup names no channel.
-    private func refusal(
-        _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ name: LookupName, _ bundleID: BundleID
-    ) -> Problem {
-        guard freshness != .unknown else { return LookupReplica.unread }
-        let key = name.key
-        let audience =
-            "\(bundleID) in \(name.environment.rawValue)\(name.variant.map { " in variant \($0)" } ?? "")"
-        switch answer {
-        case .over(let content):
-            var problem = Problem(
-                .eventEnded, "The event \(key) is over for \(audience); there is nothing to follow.",
-                maxAge: Self.maxAgeOver)
-            (problem.contentState, problem.timestamp) = (content?.state, content?.timestamp)
-            problem.status = 410
-            return problem
-        case .pending(let wait):
-            let now = now()
-            let retryAfter = wait.retryAfter(now)
-            return Problem(
-                .channelPending, wait.detail(of: key, now), retryAfter: retryAfter,
-                maxAge: min(retryAfter, Self.maxAgeOver))
-        case .noSuchVariant(let variants):
-            let names = variants.compactMap { $0?.rawValue }
-            let others = names + (variants.contains(nil) ? ["an audience without a variant"] : [])
-            return Problem(
-                .variantNotFound,
-                "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
-                maxAge: Self.maxAgeUnknown
-            ) { $0.variants = names }
-        case .found, nil:
-            return Problem(
-                .eventNotFound, "There is no event \(key) for \(audience).", maxAge: Self.maxAgeUnknown)
-        }
+        return Response(try reply.answer.get().response(age: reply.age, ifNoneMatch: request.headers[.ifNoneMatch]))
     }
 
     private func lookupMany(_ request: Request, _ context: APIContext) async throws -> Response {
-        let bundleID = try context.bundleID()
-        let environment = try context.environment()
+        let app = try context.lookupApp
         let variant = try context.query.variant()
         let texts = try Contract.LookupBatch.read(try await request.json()).eventKeys
         var items: [[UInt8]] = []
         var missing: [(key: String, reason: Problem.Kind)] = []
-        var worst = LookupReplica.Freshness.confirmed
-        let names = texts.map { text in
-            EventKey(rawValue: text).map {
-                LookupName(topic: bundleID.topic, environment: environment, key: $0, variant: variant)
-            }
-        }
+        var age = 0
+        let names = texts.map { EventKey(rawValue: $0).map { LookupName(app: app, key: $0, variant: variant) } }
         var replies = await lookups.answers(to: names.compactMap(\.self))[...]
         for (text, name) in zip(texts, names) {
-            guard let name, let reply = replies.popFirst() else {
-                missing.append((text, .eventNotFound))
-                continue
-            }
-            if case .stale = reply.freshness { worst = reply.freshness }
-            if case .found(let body)? = reply.answer {
+            let reply = name == nil ? nil : replies.popFirst()
+            age = max(age, reply?.age ?? 0)
+            if case .success(let body)? = reply?.answer {
                 items.append(body.bytes)
                 metrics.count(.found)
             } else {
-                missing.append((text, refusal(reply.answer, reply.freshness, name, bundleID).kind))
+                missing.append((text, reply?.problem?.kind ?? .eventNotFound))
             }
         }
         if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unread }
@@ -141,15 +88,65 @@ extension API {
             object.member(
                 "missing", missing.map { Contract.MissingLookup(eventKey: $0.key, reason: .init($0.reason)) })
         }
-        return .json(bytes: body, headers: worst.headers)
+        return .json(bytes: body, headers: .stale(age))
     }
 
     /// The list of events that an app may offer to follow.
     private func lookupList(_ request: Request, _ context: APIContext) async throws -> Response {
-        let app = LookupList.App(topic: try context.bundleID().topic, environment: try context.environment())
-        let (body, freshness) = try await lookups.page(
-            try context.query.list(), of: app, uri: request.uri.string)
-        return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
+        let app = try context.lookupApp
+        let (body, age) = try await lookups.page(try context.query.list(), of: app, uri: request.uri.string)
+        return Response(body.response(age: age, ifNoneMatch: request.headers[.ifNoneMatch]))
+    }
+}
+
+/// The answer to a successful lookup. Routes send it as a `Response`; `LookupHandler` writes it directly to the
+/// connection. `StandingHeaders` adds its other header fields. The body of 304 is empty.
+typealias LookupResponse = (status: HTTPResponse.Status, headers: HTTPFields, body: [UInt8])
+
+extension LookupBody {
+    /// 200 with the body, or 304 if the caller already has it.
+    ///
+    /// - Parameter ifNoneMatch: the request's `If-None-Match`.
+    func response(age: Int, ifNoneMatch: String?) -> LookupResponse {
+        var headers = HTTPFields()
+        // With room for the fields that are added later.
+        headers.reserveCapacity(16)
+        if age > 0 { headers.append(contentsOf: HTTPFields.stale(age)) }
+        headers.append(HTTPField(name: .eTag, value: tag.text))
+        headers.append(Self.cacheControl)
+        if let ifNoneMatch, tag.matches(ifNoneMatch) { return (.notModified, headers, []) }
+        headers.append(Self.contentType)
+        return (.ok, headers, bytes)
+    }
+
+    private static let cacheControl = HTTPField(name: .cacheControl, value: "public, max-age=10")
+    private static let contentType = HTTPField(name: .contentType, value: "application/json")
+}
+
+extension Response {
+    fileprivate init(_ lookup: LookupResponse) {
+        let body = lookup.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: lookup.body))
+        self.init(status: lookup.status, headers: lookup.headers, body: body)
+    }
+}
+
+extension HTTPFields {
+    /// The fields of an answer that the database cannot confirm now: its age and a warning (RFC 9111, 5.1 and 5.5).
+    ///
+    /// - Parameter age: 0: the answer is current.
+    static func stale(_ age: Int) -> HTTPFields {
+        age == 0 ? [:] : [.age: String(age), .warning: "110 - \"Response is Stale\""]
+    }
+}
+
+extension HTTPField.Name {
+    /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
+    fileprivate static let warning = HTTPField.Name("Warning")!
+}
+
+extension APIContext {
+    fileprivate var lookupApp: LookupApp {
+        get throws(Problem) { LookupApp(try bundleID(), try environment()) }
     }
 }
 
@@ -164,7 +161,8 @@ extension QueryParameters {
         let after = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let (from, to) = try period()
         return LookupListQuery(
-            topic: try read("topic", Topic.rule, Topic.init(rawValue:)), from: from, to: to,
+            topic: try read("topic", TextRule.topic.sentence) { TextRule.topic.accepts($0) ? $0 : nil }, from: from,
+            to: to,
             state: try choice("state"), variant: try variant(), limit: page.limit, after: after)
     }
 }

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -16,9 +15,6 @@ struct LookupStore: Sendable {
     static func event(in subject: String) -> EventKey? {
         subject.hasPrefix("event ") ? EventKey(rawValue: String(subject.dropFirst(6))) : nil
     }
-
-    /// The channel of the notifications.
-    static let channel = "grandstand_lookup"
 
     /// A snapshot that sees everything, used to ask for the journal's present position.
     static let newest = "9223372036854775807:9223372036854775807:"
@@ -59,9 +55,11 @@ struct LookupStore: Sendable {
     func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
         let rows = try await database.query(
             """
-            select e.key, a.topic, u.environment, u.lane, u.variant, u.storage_policy, u.delivery, c.channel_id,
-                e.starts_at, e.ends_at, e.first_update_at, coalesce(e.ended_at, u.fenced_at) as ended_at,
-                e.cancelled_at, e.channels_open_at, f.reason, f.next_attempt_at,
+            select e.key, a.topic, u.environment, u.lane, nullif(u.variant, '') as variant,
+                u.storage_policy as "storagePolicy", u.delivery, c.channel_id as "channelID", e.starts_at as "startsAt",
+                e.ends_at as "endsAt", e.first_update_at as "firstUpdateAt",
+                coalesce(e.ended_at, u.fenced_at) as "endedAt", e.cancelled_at as "cancelledAt",
+                e.channels_open_at as "opensAt", f.reason, f.next_attempt_at as "nextAttemptAt",
                 case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
             from events e join audiences u on u.event_key = e.key
             join apps a on a.bundle_id = u.bundle_id
@@ -69,28 +67,7 @@ struct LookupStore: Sendable {
             \(Self.refusal)
             where e.key = any(\(keys.map(\.rawValue))) order by e.key, u.position
             """)
-        var records: [EventKey: [LookupRecord]] = [:]
-        // Many events share few apps, so the names of apps are kept once.
-        var topics: Set<String> = []
-        for row in rows {
-            let (key, name): (EventKey, String?) = (try row.word("key"), try row.decode("name"))
-            let listing =
-                try records[key]?.first?.listing
-                ?? name.map { .init(name: $0, kind: try row.decode("kind"), topics: try row.topics()) }
-            records[key, default: []].append(
-                LookupRecord(
-                    topic: topics.insert(try row.decode("topic")).memberAfterInsert,
-                    environment: try row.word("environment"), lane: try row.decode("lane"),
-                    storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
-                    delivery: try row.word("delivery"), startsAt: try row.decode("starts_at"),
-                    endsAt: try row.decode("ends_at"), firstUpdateAt: try row.decode("first_update_at"),
-                    endedAt: try row.decode("ended_at"), cancelledAt: try row.decode("cancelled_at"),
-                    variant: try row.variant("variant"), listing: listing,
-                    wait: ChannelWait(
-                        opensAt: try row.decode("channels_open_at"), nextAttemptAt: try row.decode("next_attempt_at"),
-                        reason: try row.decode("reason"))))
-        }
-        return records
+        return Dictionary(grouping: try rows.read(LookupRecord.self), by: \.key)
     }
 
     /// The newest content of lanes. A lane without a content is missing.

@@ -1,4 +1,4 @@
-internal import JSON
+internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -8,12 +8,7 @@ internal import NIOHTTP1
 /// This handler answers only while no other request of the connection is in progress, so that answers keep the order of
 /// their requests. It also sets the `Date` of all other answers, because the `Date` of Hummingbird is up to two seconds
 /// old.
-final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
-
+final class LookupHandler: ExchangeHandler {
     private let lookups: LookupResponder
     /// Told how many requests were answered, for the connection's timeouts. The answers of this handler go from the
     /// encoder's place to the network, so no other handler sees them.
@@ -54,9 +49,7 @@ final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             guard let answer, let encoder else { break }
             self.answer = nil
-            var buffer = context.channel.allocator.buffer(capacity: 640)
-            answer.write(to: &buffer)
-            encoder.write(NIOAny(buffer), promise: nil)
+            encoder.write(NIOAny(Self.bytes(answer, context.channel.allocator)), promise: nil)
             answered += 1
             return
         }
@@ -86,5 +79,22 @@ final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body: break
         }
         context.write(data, promise: promise)
+    }
+
+    /// The answer in HTTP/1.1 format.
+    private static func bytes(_ answer: LookupResponse, _ allocator: ByteBufferAllocator) -> ByteBuffer {
+        // The status line and all header fields need less than 640 bytes.
+        var buffer = allocator.buffer(capacity: 640 + answer.body.count)
+        buffer.writeStaticString(answer.body.isEmpty ? "HTTP/1.1 304 Not Modified\r\n" : "HTTP/1.1 200 OK\r\n")
+        for field in answer.headers {
+            buffer.writeString(field.name.rawName)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+            buffer.writeStaticString("\r\n")
+        }
+        if !answer.body.isEmpty { buffer.writeString("Content-Length: \(answer.body.count)\r\n") }
+        buffer.writeStaticString("\r\n")
+        buffer.writeBytes(answer.body)
+        return buffer
     }
 }

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -6,7 +5,7 @@ internal import GrandstandContract
 /// The filter of a list of an app's events.
 struct LookupListQuery: Sendable {
     /// Only events with this topic.
-    var topic: Topic?
+    var topic: String?
     /// Only events that begin at this time or later. Events without a start are left out.
     var from: Date?
     /// Only events that begin before this time.
@@ -24,36 +23,18 @@ struct LookupListQuery: Sendable {
 /// The events of one app and environment that can be followed, in the order of their start. The list is made from the
 /// dictionary of lookups and used for a second.
 struct LookupList: Sendable {
-    struct App: Sendable, Hashable {
-        /// The lowercased bundle ID.
-        let topic: String
-        let environment: APNsEnvironment
-    }
+    let app: LookupApp
+    /// All records of each event, also those that are over and those of other apps: a list must choose the same audience
+    /// as a lookup. Events are in the order of their start, in microseconds since 1970, and their key. Events without a
+    /// start come last.
+    private let items: [(number: Int, key: String, records: [LookupRecord])]
 
-    /// An event, ordered by its start and key. Events without a start come last.
-    struct Item: Sendable {
-        let key: EventKey
-        /// Microseconds since 1970.
-        let number: Int
-        /// All records of the event, also those that are over and those of other apps: a list must choose the same
-        /// audience as a lookup.
-        let records: [LookupRecord]
-
-        /// - Returns: `nil` if no audience of the app can follow the event.
-        init?(_ key: EventKey, _ records: [LookupRecord], of app: App) {
-            guard records.contains(where: { $0.listing != nil && !$0.isOver && $0.isOf(app.topic, app.environment) })
-            else { return nil }
-            (self.key, self.records) = (key, records)
-            number = records[0].startsAt.map(PageCursor.number) ?? PageCursor.last
-        }
-    }
-
-    let app: App
-    private let items: [Item]
-
-    init(of app: App, _ items: [Item]) {
+    /// - Parameter events: those that the app offers.
+    init(of app: LookupApp, _ events: [[LookupRecord]]) {
         self.app = app
-        self.items = items.sorted { ($0.number, $0.key.rawValue) < ($1.number, $1.key.rawValue) }
+        items = events.map { records in
+            (records[0].startsAt.map(PageCursor.number) ?? PageCursor.last, records[0].key.rawValue, records)
+        }.sorted { ($0.number, $0.key) < ($1.number, $1.key) }
     }
 
     /// The events that match `query` at `now`.
@@ -63,34 +44,38 @@ struct LookupList: Sendable {
         let isBounded = query.from != nil || query.to != nil
         let to = query.to.map(PageCursor.number) ?? (isBounded ? PageCursor.last : .max)
         var found: [Contract.Followable] = []
-        var last: Item?
+        var last: String?
         for item in items where from <= item.number && item.number < to {
-            if let after = query.after, (item.number, item.key.rawValue) <= (after.number, after.key) { continue }
-            guard let record = record(item, query, now) else { continue }
-            guard found.count < query.limit else {
-                return .init(items: found, nextCursor: last.map { PageCursor.text($0.number, $0.key.rawValue) })
-            }
-            found.append(Contract.Followable(item.key, record, now: now))
-            last = item
+            if let after = query.after, (item.number, item.key) <= (after.number, after.key) { continue }
+            guard let record = record(item.records, query, now) else { continue }
+            guard found.count < query.limit else { return .init(items: found, nextCursor: last) }
+            found.append(Contract.Followable(record, now: now))
+            last = PageCursor.text(item.number, item.key)
         }
         return .init(items: found, nextCursor: nil)
     }
 
-    private func record(_ item: Item, _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
-        if let topic = query.topic, item.records[0].listing?.topics.contains(topic) != true { return nil }
-        guard let index = item.records.index(of: query.variant, app.topic, app.environment) else { return nil }
-        let record = item.records[index]
+    private func record(_ records: [LookupRecord], _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
+        if let topic = query.topic, !records[0].topics.contains(topic) { return nil }
+        guard let index = records.index(of: query.variant, for: app) else { return nil }
+        let record = records[index]
         guard !record.isOver else { return nil }
         guard let wanted = query.state else { return record }
         return (wanted == .live) == (record.state(now: now) == .live) ? record : nil
     }
 }
 
+extension LookupApp {
+    /// Whether an audience of the app can follow the event.
+    func offers(_ records: [LookupRecord]) -> Bool {
+        records.contains { $0.name != nil && !$0.isOver && $0.isOf(self) }
+    }
+}
+
 extension Contract.Followable {
-    fileprivate init(_ key: EventKey, _ record: LookupRecord, now: Date) {
-        let lookup = record.lookup(of: key, now: now)
+    fileprivate init(_ record: LookupRecord, now: Date) {
+        let lookup = record.lookup(now: now)
         self.init(
-            state: .init(lookup.state), name: record.listing?.name ?? "", kind: record.listing?.kind,
-            topics: (record.listing?.topics ?? []).map(\.rawValue), lookup)
+            state: .init(lookup.state), name: record.name ?? "", kind: record.kind, topics: record.topics, lookup)
     }
 }

@@ -24,23 +24,20 @@ final class LookupReplica: Sendable {
         var listAge = Duration.seconds(1)
     }
 
-    /// How reliable an answer is.
-    enum Freshness: Sendable, Hashable {
-        case confirmed
-        /// The last confirmation was `seconds` ago.
-        case stale(seconds: Int)
-        /// Nothing has been read yet, or the last confirmation is too old.
-        case unknown
-    }
-
     /// What memory says about a name.
     struct Reply: Sendable {
-        /// `nil`: there is no such event or, if `freshness` is unknown, memory cannot tell.
-        var answer: LookupAnswer?
-        var freshness: Freshness
+        var answer: Result<LookupBody, Problem>
+        /// Seconds since the database confirmed the answer; 0: it is current.
+        var age = 0
         /// Whether a refresh may give another answer: memory lacks a change of this process, has no channel, or has not
         /// been confirmed for too long.
-        var deservesRefresh: Bool
+        var deservesRefresh = true
+
+        /// Why the answer names no channel.
+        var problem: Problem? { if case .failure(let problem) = answer { problem } else { nil } }
+
+        /// Whether the event has a channel, or is over.
+        var isSettled: Bool { problem.map { $0.kind == .eventEnded } ?? true }
     }
 
     struct State {
@@ -67,7 +64,7 @@ final class LookupReplica: Sendable {
     struct Lists {
         /// When the lists are too old to be used. No two sets of lists have the same end.
         var end = ContinuousClock.now
-        var ofApps: [LookupList.App: LookupList] = [:]
+        var ofApps: [LookupApp: LookupList] = [:]
         /// The bodies of pages, by the URI that asked for them.
         var pages: [String: LookupBody] = [:]
     }
@@ -78,46 +75,25 @@ final class LookupReplica: Sendable {
     let keys: KeyStore?
     let now: @Sendable () -> Date
     let state = Mutex(State())
-    /// Yields when there is something to read.
-    let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
-    private let refreshes: Batch<@Sendable () async throws -> Void, Void>
+    private let refreshes: SingleFlight
 
     init(
         store: LookupStore, keys: KeyStore? = nil, settings: Settings = Settings(),
         now: @escaping @Sendable () -> Date
     ) {
-        self.store = store
-        self.keys = keys
-        self.settings = settings
-        self.now = now
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        refreshes = Batch(limit: .max, leastRest: settings.pace, failsWholeBatch: { _ in true }) { callers in
-            try await callers[0]()
-            return callers.map { _ in }
-        }
+        (self.store, self.keys, self.settings, self.now) = (store, keys, settings, now)
+        refreshes = SingleFlight(leastRest: settings.pace)
     }
 
     // MARK: Keeping up
 
-    /// Listens until the task is cancelled.
-    func listen() async {
-        var hasListened = false
-        for await notification in store.database.pool.notifications(on: [LookupStore.channel]) {
-            if notification == .listening {
-                // After a lost connection the journal may be another server's, so everything is read.
-                if hasListened { state.withLock { $0.needsAll = true } }
-                hasListened = true
-            }
-            wake.yield()
-        }
-    }
+    /// Makes the next refresh read everything: after a lost connection the journal may be another server's.
+    func distrust() { state.withLock { $0.needsAll = true } }
 
     /// Must be called after a transaction of this process has changed `subjects`, and before the caller of the
     /// transaction is answered. Memory gives no answers about these events until they have been read again.
     func changed(_ subjects: [String]) {
         state.withLock { $0.changed.formUnion(subjects.compactMap(LookupStore.event)) }
-        wake.yield()
     }
 
     /// Brings memory up to date with everything that was committed before the call. One refresh runs at a time; callers
@@ -172,10 +148,10 @@ final class LookupReplica: Sendable {
     // MARK: Asking
 
     /// The answer from memory, if it has the channel and no change of this process is missing from it.
-    func known(_ name: LookupName) -> (body: LookupBody, freshness: Freshness)? {
+    func known(_ name: LookupName) -> (body: LookupBody, age: Int)? {
         let reply = reply(to: name)
-        guard !reply.deservesRefresh, case .found(let body)? = reply.answer else { return nil }
-        return (body, reply.freshness)
+        guard !reply.deservesRefresh, case .success(let body) = reply.answer else { return nil }
+        return (body, reply.age)
     }
 
     /// The answers from memory. If a refresh may give other ones, it is made first. So a new channel is found at once,
@@ -192,26 +168,26 @@ final class LookupReplica: Sendable {
         let now = now()
         return state.withLock { state in
             let isBehind = isRead != true && (state.changed.contains(name.key) || state.reading.contains(name.key))
-            let freshness = self.freshness(state.confirmedAt, now, isBehind)
-            let answer = freshness == .unknown ? nil : state.entries[name.key]?.answer(to: name, now: now)
-            let hasChannel =
-                switch answer {
-                case .found, .over: true
-                case .pending, .noSuchVariant, nil: false
-                }
-            var reply = Reply(
-                answer: answer, freshness: freshness,
-                deservesRefresh: isBehind || freshness == .unknown || freshness == .confirmed && !hasChannel)
+            guard let age = self.age(state.confirmedAt, now, isBehind) else {
+                return Reply(answer: .failure(Self.unread))
+            }
+            let answer = state.entries[name.key]?.answer(to: name, now: now)
+            var reply = Reply(answer: answer ?? .failure(name.missing()), age: age)
+            reply.deservesRefresh = isBehind || age == 0 && !reply.isSettled
             // Only memory that the database has confirmed knows that an event does not exist.
-            if answer == nil, isRead == false || freshness != .confirmed { reply.freshness = .unknown }
+            if reply.problem?.kind == .eventNotFound, isRead == false || age > 0 {
+                (reply.answer, reply.age) = (.failure(Self.unread), 0)
+            }
             return reply
         }
     }
 
     /// The answer from memory, with the newest content.
-    func answer(to name: LookupName, with contents: LookupContents) async throws -> LookupAnswer? {
+    func answer(
+        to name: LookupName, with contents: LookupContents
+    ) async throws -> Result<LookupBody, Problem> {
         guard var entry = state.withLock({ $0.entries[name.key] }), let lane = entry.record(of: name)?.lane else {
-            return nil
+            return .failure(name.missing())
         }
         return entry.answer(to: name, with: try await contents.run(lane), now: now())
     }
@@ -232,13 +208,13 @@ final class LookupReplica: Sendable {
 
     /// The body of the list page that was made for `uri` in the last second; `nil` if there is none, or memory lacks a
     /// change of this process.
-    func knownPage(_ uri: String) -> (body: LookupBody, freshness: Freshness)? {
+    func knownPage(_ uri: String) -> (body: LookupBody, age: Int)? {
         let now = now()
         return state.withLock { state in
-            let freshness = self.freshness(state.confirmedAt, now)
-            guard freshness != .unknown, !state.isBehind, state.lists.end > .now, let body = state.lists.pages[uri]
+            guard let age = self.age(state.confirmedAt, now), !state.isBehind, state.lists.end > .now,
+                let body = state.lists.pages[uri]
             else { return nil }
-            return (body, freshness)
+            return (body, age)
         }
     }
 
@@ -252,20 +228,20 @@ final class LookupReplica: Sendable {
     /// - Parameter uri: the query's URI, under which the body is kept for `knownPage`.
     /// - Throws: `store-unavailable` if memory is empty or too old.
     func page(
-        _ query: LookupListQuery, of app: LookupList.App, uri: String
-    ) async throws -> (body: LookupBody, freshness: Freshness) {
+        _ query: LookupListQuery, of app: LookupApp, uri: String
+    ) async throws -> (body: LookupBody, age: Int) {
         if let known = knownPage(uri) { return known }
         let mustRead = state.withLock { $0.isBehind || $0.confirmedAt == nil }
         let isBehind = mustRead ? await !refreshInTime() : false
         let now = now()
-        let (freshness, kept, items, end) = state.withLock { state in
+        let (age, kept, events, end) = state.withLock { state in
             if state.lists.end <= .now { state.lists = Lists(end: .now + settings.listAge) }
             let kept = state.lists.ofApps[app]
-            let items = kept == nil ? state.entries.compactMap { LookupList.Item($0, $1.records, of: app) } : []
-            return (self.freshness(state.confirmedAt, now, isBehind), kept, items, state.lists.end)
+            let events = kept == nil ? Array(state.entries.values.lazy.map(\.records).filter(app.offers)) : []
+            return (self.age(state.confirmedAt, now, isBehind), kept, events, state.lists.end)
         }
-        guard freshness != .unknown else { throw Self.unread }
-        let list = kept ?? LookupList(of: app, items)
+        guard let age else { throw Self.unread }
+        let list = kept ?? LookupList(of: app, events)
         let body = LookupBody(JSONWriter.text(list.page(query, now: now)))
         state.withLock { state in
             guard state.lists.end == end else { return }
@@ -273,10 +249,10 @@ final class LookupReplica: Sendable {
             if state.lists.pages.count >= Self.pages { state.lists.pages = [:] }
             state.lists.pages[uri] = body
         }
-        return (body, freshness)
+        return (body, age)
     }
 
-    // MARK: Freshness
+    // MARK: Age
 
     /// Seconds since the database last confirmed memory; `nil`: the database never confirmed memory.
     var staleness: TimeInterval? {
@@ -287,12 +263,14 @@ final class LookupReplica: Sendable {
     /// second between refreshes, so a check that is slightly late does not make answers stale.
     private static let grace: TimeInterval = 2
 
+    /// The age of an answer; 0: it is current. `nil`: nothing has been read yet, or memory is too old.
+    ///
     /// - Parameter isBehind: whether the answer lacks a change of this process. Then it counts as stale.
-    private func freshness(_ confirmedAt: Date?, _ now: Date, _ isBehind: Bool = false) -> Freshness {
-        guard let confirmedAt else { return .unknown }
+    private func age(_ confirmedAt: Date?, _ now: Date, _ isBehind: Bool = false) -> Int? {
+        guard let confirmedAt else { return nil }
         let age = now.timeIntervalSince(confirmedAt)
-        if age > settings.staleLimit { return .unknown }
-        return age <= Self.grace && !isBehind ? .confirmed : .stale(seconds: Int(max(age, Self.grace)))
+        if age > settings.staleLimit { return nil }
+        return age <= Self.grace && !isBehind ? 0 : Int(max(age, Self.grace))
     }
 
     /// The database cannot be asked, and memory has no answer either.

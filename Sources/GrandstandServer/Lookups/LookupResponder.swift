@@ -50,10 +50,10 @@ struct LookupResponder: Sendable {
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
             let fields = Fields(head.headers), let secret = API.bearer(fields.authorization)
         else { return nil }
-        guard let (body, freshness, key, meters) = find(head.uri, secret) else { return nil }
+        guard let (body, age, key, meters) = find(head.uri, secret) else { return nil }
         let now = now()
         keys.used(key)
-        var response = LookupResponse(body, freshness, ifNoneMatch: fields.ifNoneMatch)
+        var response = body.response(age: age, ifNoneMatch: fields.ifNoneMatch)
         headers.complete(&response.headers, requestID: RequestNames.next(), standing: nil)
         response.headers.append(dates.field(at: now))
         (response.status == .notModified ? meters.notModified : meters.found)(ContinuousClock.now - started)
@@ -65,23 +65,23 @@ struct LookupResponder: Sendable {
     /// routes.
     private func find(
         _ uri: String, _ secret: Substring
-    ) -> (body: LookupBody, freshness: LookupReplica.Freshness, key: APIKey, meters: Meters)? {
+    ) -> (body: LookupBody, age: Int, key: APIKey, meters: Meters)? {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
             let key = keys.known(secret),
             (try? API.check(key, for: Contract.Operation.lookup.scopes)) != nil,
-            key.covers(bundleID)
+            key.reach.covers(bundleID)
         else { return nil }
         if parts.count == 5 {
-            return replica.knownPage(uri).map { ($0.body, $0.freshness, key, ofList) }
+            return replica.knownPage(uri).map { ($0.body, $0.age, key, ofList) }
         }
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
             let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let known = replica.known(
-                LookupName(topic: bundleID.topic, environment: environment, key: eventKey, variant: variant))
+                LookupName(app: LookupApp(bundleID, environment), key: eventKey, variant: variant))
         else { return nil }
-        return (known.body, known.freshness, key, ofOne)
+        return (known.body, known.age, key, ofOne)
     }
 
     /// Splits the last part of a path into the name and the variant; `nil`: the query has something else.

@@ -10,13 +10,14 @@ internal import Postgres
 /// that the event is over.
 struct Acceptance {
     /// The state of a target, as far as the next item depends on it.
-    struct TargetState {
+    struct TargetState: Equatable {
         var isOver: Bool
         /// For an event: the time of its first update, with which it becomes live.
         var startedAt: Date?
         /// For an event: the defaults of its messages.
         var defaults = Contract.EventDefaults()
-        var times = EventTimes()
+        /// For an event: its times.
+        var startsAt, endsAt: Date?
         /// For an event: the last sequence of its states, and the time of its last quiet message.
         var progress = StateDecision.Progress()
         /// The places of the target's lanes, in the order of the event's audiences; a channel has one lane.
@@ -59,9 +60,9 @@ struct Acceptance {
     mutating func add(_ intake: Intake) throws(Problem) -> Contract.Broadcast {
         var intake = intake
         let (now, target, state) = (intake.at, intake.target, intake.decision)
-        let times = targets[target]?.times
-        if let times { intake.request = try intake.request.timed(by: times, for: target) }
-        let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
+        let event = targets[target]
+        if let event { intake.sendAt = try intake.request.sendAt(startsAt: event.startsAt, of: target) }
+        let sendAt = intake.sendAt.flatMap { $0 > now ? $0 : nil }
         let plan = try plan(intake, at: sendAt ?? now)
         // By reporting an activity with a token, a stranger can make an event have tokens. So a message that is too
         // long for tokens must still go to the channel.
@@ -70,29 +71,26 @@ struct Acceptance {
         // Variants are checked only here, when the broadcast is accepted. A variant may be removed before a scheduled
         // broadcast is sent. Then this variant is left out, and the rest of the broadcast is sent.
         let all = audiences(of: targets[target]?.places ?? [])
-        try Variant.require(intake.request.byVariant.keys, among: all.map(\.id))
+        try Variant.require((intake.request.byVariant ?? [:]).keys, among: all.map(\.id))
         // Lists and histories are ordered by the time of acceptance, so the broadcasts of one transaction get rising
         // times.
         intake.at = max(now, broadcasts.last.map { $0.at.addingTimeInterval(0.000_001) } ?? now).inMicroseconds
-        if sendAt == nil { try requireContent(intake, plan) }
+        let deliveries = try sendAt == nil ? enqueue(intake, plan, begins: intake.at) : []
         intake.warnings =
-            (state?.warnings ?? []) + intake.request.warnings(at: now, times ?? EventTimes()) + plan.warnings
+            (state?.warnings ?? [])
+            + intake.request.warnings(at: now, endsAt: event?.endsAt, sendAt: intake.sendAt) + plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refusals)
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
-        intake.request = sendAt.map { [request = intake.request] in request.fitted(at: $0).request } ?? plan.request
-        intake.isScheduled = sendAt != nil
-        intake.apps = Set(plan.items.map(\.audience.bundleID)).sorted()
+        intake.request = sendAt.map { [request = intake.request] in request.fitted(at: $0).draft } ?? plan.request
+        (intake.isScheduled, intake.plan) = (sendAt != nil, plan)
         broadcasts.append(intake)
         var broadcast = Contract.Broadcast(
-            id: intake.id.words, eventKey: target.eventKey?.rawValue, event: .init(plan.request.payload.event),
-            state: .scheduled, acceptedAt: intake.at,
-            sendAt: sendAt.flatMap { $0 < EventSpecification.undated ? $0 : nil },
-            afterStart: intake.request.sendAfterStart, by: intake.actor.text, counts: [:], deliveries: [],
+            id: intake.id.words, eventKey: target.eventKey?.rawValue, event: plan.request.event, state: .scheduled,
+            acceptedAt: intake.at, sendAt: sendAt.flatMap { $0 < Date.undated ? $0 : nil },
+            afterStart: intake.request.afterStart, by: intake.actor.text, counts: [:], deliveries: [],
             warnings: intake.warnings, source: target.eventKey == nil ? nil : state == nil ? .broadcast : .state,
             outcome: state?.outcome, rule: state?.rule)
-        if sendAt == nil {
-            broadcast.set(enqueue(intake, plan, begins: intake.at), isScheduled: false, isCancelled: false)
-        }
+        if sendAt == nil { broadcast.set(deliveries, isScheduled: false, isCancelled: false) }
         return broadcast
     }
 
@@ -100,24 +98,24 @@ struct Acceptance {
     /// the acceptance and the message is too large for them, the message is still sent to the channel. Where newer
     /// content was accepted after the broadcast, the message takes that content (`carried`).
     mutating func promote(_ intake: inout Intake) throws(Problem) {
+        // A broadcast to all audiences goes only to apps that its key could access when the broadcast was accepted.
+        if intake.request.audiences == nil, intake.reach != .all, intake.target.eventKey != nil {
+            var reached: [Contract.AudienceSelector] = []
+            for audience in audiences(of: targets[intake.target]?.places ?? []) {
+                let app: Contract.AudienceSelector = .init(
+                    bundleId: audience.bundleID.rawValue, environment: .init(audience.environment))
+                if intake.reach.covers(audience.bundleID), !reached.contains(app) { reached.append(app) }
+            }
+            guard !reached.isEmpty else {
+                throw Problem(
+                    .eventNotFound, "The event no longer has an audience that the broadcast's API key may send to.")
+            }
+            intake.request.audiences = reached
+        }
+        intake.reach = .all
         let plan = try plan(intake, at: now)
-        try requireContent(intake, plan)
-        intake.request.payload = plan.request.payload
-        _ = enqueue(intake, plan, begins: max(intake.at, intake.request.sendAt ?? now))
-    }
-
-    /// Refuses an update without content if no audience has content that it could take.
-    private func requireContent(_ intake: Intake, _ plan: DeliveryPlan) throws(Problem) {
-        guard plan.request.payload.contentState == nil, !plan.items.isEmpty,
-            plan.items.allSatisfy({ lacksContent(plan.message(of: intake.id, to: $0), at: $0.place) })
-        else { return }
-        throw Problem.invalid(
-            "contentState was left out, and there is no content yet that the update could be sent with.",
-            at: "/contentState", "Give contentState, or send a state before.")
-    }
-
-    private func lacksContent(_ message: LaneMessage, at place: Int) -> Bool {
-        !message.isEnd && !message.hasContent && carried(by: message, at: place, .distantPast) == nil
+        _ = try enqueue(intake, plan, begins: max(intake.at, intake.sendAt ?? now))
+        intake.request = plan.request
     }
 
     /// The content that a message takes instead of its own: content that was accepted after the message. So a message
@@ -146,7 +144,6 @@ struct Acceptance {
                 && !audiences(of: open).contains { selector.matches($0.id) }
         }
         guard !target.isOver, !open.isEmpty || all.isEmpty, isEndedOnly != true else { throw intake.target.over }
-        let (request, warning) = intake.request.filled(by: target.defaults, at: time).fitted(at: time)
         let recipients = open.flatMap { place in
             kinds(of: lanes[place]).map { kind in
                 DeliveryPlan.Item(
@@ -154,10 +151,9 @@ struct Acceptance {
                     missingType: types.missing[lanes[place].id])
             }
         }
-        var plan = try DeliveryPlan(request, to: recipients, now: time, alertFreshness: alertFreshness)
-        if let warning { plan.warnings.append(warning) }
-        try plan.check()
-        if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
+        var plan = try DeliveryPlan(
+            intake.request, by: target.defaults, to: recipients, now: time, alertFreshness: alertFreshness)
+        if plan.request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
         let unserved = plan.items.filter { $0.kind == .channel && withoutPlace.contains(lanes[$0.place].id) }
         plan.warn(withoutPlace: unserved.map(\.audience))
         return plan
@@ -176,7 +172,11 @@ struct Acceptance {
     private mutating func tell(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> Contract.Broadcast? {
         let (decision, reached) = try decide(report, intake)
         var broadcast: Contract.Broadcast?
-        if let decided = intake.deciding(decision) { broadcast = try add(decided) }
+        if let request = decision.request {
+            var decided = intake
+            (decided.request, decided.decision) = (request, decision)
+            broadcast = try add(decided)
+        }
         let id = broadcast?.uuid
         for place in reached {
             // A message that was refused, because it is too long, has the state, too. Without a message, the newest
@@ -194,7 +194,9 @@ struct Acceptance {
     ///   state names.
     /// - Throws: `event-not-found`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
     ///   the event lacks.
-    func decide(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> (StateDecision, reached: [Int]) {
+    private func decide(
+        _ report: Contract.StateDraft, _ intake: Intake
+    ) throws(Problem) -> (StateDecision, reached: [Int]) {
         let target = try target(of: intake)
         let ids = audiences(of: target.places).map(\.id)
         try report.audiences?.require(among: ids)
@@ -250,14 +252,17 @@ struct Acceptance {
 
     /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
     ///   live yet becomes live at this time.
-    private mutating func enqueue(_ intake: Intake, _ plan: DeliveryPlan, begins time: Date) -> [Contract.Delivery] {
+    private mutating func enqueue(
+        _ intake: Intake, _ plan: DeliveryPlan, begins time: Date
+    ) throws(Problem) -> [Contract.Delivery] {
         let (target, acceptedAt) = (intake.target, intake.at)
         let deliveries = plan.items.compactMap { item -> Contract.Delivery? in
             let place = item.place
             var message = plan.message(of: intake.id, to: item)
-            guard !lacksContent(message, at: place) else { return nil }
             // The order of messages that were not scheduled is that of the locks.
-            if let other = carried(by: message, at: place, time > acceptedAt ? acceptedAt : .distantFuture) {
+            let other = carried(by: message, at: place, time > acceptedAt ? acceptedAt : .distantFuture)
+            guard message.isEnd || message.hasContent || other != nil else { return nil }
+            if let other {
                 (message.hasContent, message.contentOf, message.contentBytes) = (false, other.broadcast, other.bytes)
             }
             (message.requestID, message.nextAttemptAt) = (.drawn(), intake.decision?.notBefore)
@@ -265,36 +270,18 @@ struct Acceptance {
             accepted.append((place, lanes[place].messages.count - 1))
             return lanes[place].messages.last.map { Contract.Delivery($0, item.audience) }
         }
+        guard !deliveries.isEmpty || plan.items.isEmpty else {
+            throw Problem.invalid(
+                "contentState was left out, and there is no content yet that the update could be sent with.",
+                at: "/contentState", "Give contentState, or send a state before.")
+        }
         known[intake.id] = ContentRows.Known(content: plan.request, acceptedAt: acceptedAt, rule: intake.decision?.rule)
-        if plan.request.payload.event == .update {
+        if plan.request.event != .end {
             if targets[target]?.startedAt == nil { targets[target]?.startedAt = time }
         } else if targets[target]?.places.allSatisfy({ lanes[$0].fencedAt != nil }) == true {
             // Each audience has got an `end`.
             targets[target]?.isOver = true
         }
         return deliveries
-    }
-
-    /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
-    var topics: Set<WakeTopic> {
-        var topics = Set(changes.lanes.flatMap(\.topics))
-        if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
-        if events.contains(where: \.ends) { topics.insert(.channels) }
-        return topics
-    }
-
-    /// The events that changed, in the order of their keys, and whether they are over only now.
-    var events: [(key: String, state: TargetState, ends: Bool)] {
-        targets.compactMap { target, state -> (key: String, state: TargetState, ends: Bool)? in
-            guard let key = target.eventKey?.rawValue, let before = loadedTargets[target] else { return nil }
-            let isChanged = (state.isOver, state.startedAt) != (before.isOver, before.startedAt)
-            return isChanged || state.progress != before.progress ? (key, state, state.isOver != before.isOver) : nil
-        }.sorted { $0.key < $1.key }
-    }
-
-    /// The lanes that changed, and the same lanes as they were loaded.
-    var changes: (lanes: [Lane], loaded: [Lane]) {
-        let places = lanes.indices.filter { lanes[$0] != loaded[$0] }
-        return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
 }

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// The routes of broadcasts: accept durably, list, read, withdraw.
 extension API {
@@ -11,27 +12,27 @@ extension API {
         return [
             Route(.broadcast) { request, context in
                 let key = try context.eventKey()
-                let intake = try await Intake(.event(key), request.json(), context.caller, at: now())
+                let intake = try await Intake(.event(key), .checked(request.json()), context.caller, at: now())
                 return .json(try await stores.outbox.accept(intake), status: .accepted)
             },
             Route(.previewBroadcast) { request, context in
                 let key = try context.eventKey()
-                let intake = try await Intake(.event(key), request.json(), context.caller, at: now())
-                guard let preview = try await preview(intake).broadcast else { throw Problem.unansweredBroadcast }
+                let intake = try await Intake(.event(key), .checked(request.json()), context.caller, at: now())
+                guard let preview = try await preview(intake)?.preview else { throw Problem.unansweredBroadcast }
                 return .json(preview)
             },
             Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes) { request, context in
                 let body = try await request.json(upTo: Contract.BroadcastBatch.maximumBytes)
-                let items = try Contract.BroadcastBatch.items(of: body, context.caller, at: now())
+                let items = try Contract.BroadcastBatch.items(of: body)
                 return Route.Prepared(turn: turns.turn(for: items.count)) { try await acceptEach(items, context) }
             },
             Route(.broadcastToChannel) { request, context in
                 let channel = try await channel(context)
-                let intake = try await Intake(.channel(channel.id), request.json(), context.caller, at: now())
+                let intake = try await Intake(.channel(channel.id), .checked(request.json()), context.caller, at: now())
                 guard intake.request.audiences == nil else {
                     throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
                 }
-                guard intake.request.byVariant.isEmpty else {
+                guard intake.request.byVariant?.isEmpty ?? true else {
                     throw Problem.invalid(
                         "A channel that belongs to no event has no variant.", at: "/byVariant",
                         "Leave byVariant out here.")
@@ -60,22 +61,23 @@ extension API {
         ]
     }
 
-    private func acceptEach(_ items: [Result<Intake, Problem>], _ context: APIContext) async throws -> Response {
+    private func acceptEach(
+        _ items: [Result<Contract.BroadcastBatch.Item, Problem>], _ context: APIContext
+    ) async throws -> Response {
         // The call may have waited for its turn.
-        let at = now()
-        let intakes = items.compactMap { item -> Intake? in
-            var intake = try? item.get()
-            intake?.at = at
-            return intake
-        }
+        let (caller, at) = (try context.caller, now())
+        let intakes = items.compactMap { try? $0.get() }.map { Intake(.event($0.key), $0.draft, caller, at: at) }
         var accepted = try await stores.outbox.accept(intakes)[...]
         let results = items.enumerated().map { place, item in
-            item.flatMap { _ in
-                (accepted.popFirst() ?? .failure(.unansweredBroadcast)).mapError { $0.within("/items/\(place)") }
+            item.flatMap { _ in accepted.removeFirst() }.mapError { $0.within("/items/\(place)") }
+        }
+        let answers = results.map { result -> Contract.BroadcastOutcome in
+            switch result {
+            case .success(let broadcast): .accepted(broadcast)
+            case .failure(let problem): .refused(.init(problem: problem.body(named: context.requestID)))
             }
         }
-        let answer = Contract.BroadcastBatchResult(results, requestID: context.requestID)
-        let response = Response.json(answer, status: .accepted)
+        let response = Response.json(Contract.BroadcastBatchResult(items: answers), status: .accepted)
         let isAccepted = results.contains { if case .success = $0 { true } else { false } }
         guard isAccepted else { throw WithoutEffect(response: response) }
         return response
@@ -116,5 +118,81 @@ struct BulkTurns: Sendable {
     func turn(for items: Int) -> Semaphore? {
         if items >= Self.bulkSize { return bulk }
         return items > 1 ? batches : nil
+    }
+}
+
+/// The operations on broadcasts and states that routes and pages share. Each is planned by the pure `DeliveryPlan`, and is
+/// committed before the caller gets an answer.
+extension API {
+    /// Returns what accepting a broadcast or telling a state would do, and changes nothing.
+    ///
+    /// - Returns: the broadcast and its preview; `nil`: nothing would be sent.
+    /// - Throws: the errors of accepting or telling it.
+    func preview(
+        _ intake: Intake
+    ) async throws -> (accepted: Contract.Broadcast, preview: Contract.BroadcastPreview)? {
+        guard let (accepted, rehearsed) = try await stores.outbox.rehearse(intake) else { return nil }
+        var preview = rehearsed
+        // What lock screens would show, by the apps' templates.
+        let templates = try await previews(of: Set(preview.audiences.compactMap { BundleID(rawValue: $0.bundleId) }))
+        for index in preview.audiences.indices {
+            let content = try? preview.audiences[index].payload.value["aps"]?["content-state"]?.bytes
+            preview.audiences[index].preview = templates[preview.audiences[index].bundleId]?.shown(content)
+        }
+        return (accepted, preview)
+    }
+
+    /// Withdraws a broadcast that was sent to nobody yet.
+    ///
+    /// - Throws: `broadcast-not-found`, `broadcast-sent`.
+    func withdraw(_ id: UUID, _ caller: APIKey) async throws {
+        let withdrawal = try await stores.outbox.cancel(id, within: caller.reach, by: caller.actor, now: now())
+        guard let isWithdrawn = withdrawal else { throw Problem.broadcastNotFound(id) }
+        guard isWithdrawn else {
+            throw Problem(
+                .broadcastSent,
+                "APNs accepted a message of this broadcast or may have accepted one, or the broadcast expired; it "
+                    + "cannot be withdrawn. Send a newer update instead.")
+        }
+    }
+}
+
+extension Problem {
+    static let unansweredBroadcast = Problem(.internalError, "The outbox answered nothing for the broadcast.")
+
+    static func broadcastNotFound(_ id: UUID) -> Problem {
+        Problem(.broadcastNotFound, "There is no broadcast \(id.words).")
+    }
+}
+
+extension Contract.BroadcastBatch {
+    typealias Item = (key: EventKey, draft: Contract.BroadcastDraft)
+
+    static let maximumBytes = 4 * 1024 * 1024
+
+    /// The shape of the body of `POST /v1/broadcasts` without that of its items.
+    private static let envelope = RequestShape.object(
+        [.init("items", isRequired: true, .array(.any, 1...500, isUnique: false))], excluding: [])
+
+    /// Reads the items in their order, each by itself.
+    ///
+    /// - Throws: a problem with the whole body.
+    static func items(of body: JSONValue) throws(Problem) -> [Result<Item, Problem>] {
+        try envelope.read(body) { _ throws(Problem) in }
+        return (body["items"]?.elements ?? []).map { element in
+            Result { () throws(Problem) -> Item in
+                let draft = try Contract.BroadcastDraft.checked(element, as: Contract.BroadcastItem.shape)
+                return (try EventKey(allowed: element["eventKey"]?.string ?? ""), draft)
+            }
+        }
+    }
+}
+
+extension Problem {
+    /// The same problem of one item, with pointers from the root of the batch's body.
+    func within(_ pointer: String) -> Problem {
+        var problem = self
+        problem.errors = errors.map { FieldError(pointer: pointer + $0.pointer, detail: $0.detail) }
+        return problem
     }
 }

@@ -38,17 +38,7 @@ struct MessageForm: Sendable, Equatable {
         for name in values.keys { self[name] = fields.text(name) }
         for name in ["contentState", "alert", "byVariant"] { self[name] = ReadableJSON.escaped(self[name]) }
         audiences = fields.all("audience")
-        spellAlertOut()
-    }
-
-    /// A page shows control characters and characters that change the text's direction as their code points. If title
-    /// or body has such a character, the alert is kept as JSON, which escapes it.
-    private mutating func spellAlertOut() {
-        let words = self["alertTitle"] + self["alertBody"]
-        guard self["alert"].isEmpty, words.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return }
-        var faults: [FieldError] = []
-        self["alert"] = alertJSON(&faults).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
-        (self["alertTitle"], self["alertBody"]) = ("", "")
+        if self["alert"].isEmpty { show(typedAlert) }
     }
 
     /// Prefills the form: with the contents of a message, or with all of a message that is to be sent again.
@@ -60,7 +50,7 @@ struct MessageForm: Sendable, Equatable {
         self["byVariant"] = own.isEmpty ? "" : Self.text(RawJSON(writing: own))
         guard isWhole else { return }
         isEnd = message.event == .end
-        read(alert: message.alert.map { Array($0.bytes) })
+        show(message.alert)
         audiences = (message.audiences ?? []).map(AudienceChoice.value)
         self["priority"] = message.priority.map(String.init) ?? ""
         self["expiresIn"] = message.expiresIn.map(String.init) ?? ""
@@ -69,24 +59,32 @@ struct MessageForm: Sendable, Equatable {
         self["relevanceScore"] = message.relevanceScore?.description ?? ""
     }
 
-    private static func text(_ json: RawJSON) -> String { ReadableJSON.text(Array(json.bytes), maximumBytes: .max) }
-
-    /// Fills title and body if the alert has nothing else; otherwise fills the JSON field.
-    private mutating func read(alert bytes: [UInt8]?) {
-        guard let bytes else { return }
-        guard case .object(let members)? = (try? JSONValue(parsing: bytes))?.kind,
-            members.allSatisfy({ ["title", "body"].contains($0.name) && $0.value.string != nil })
-        else {
-            self["alert"] = ReadableJSON.text(bytes, maximumBytes: .max)
-            return
-        }
-        for member in members { self[member.name == "title" ? "alertTitle" : "alertBody"] = member.value.string ?? "" }
-        spellAlertOut()
-    }
+    private static func text(_ json: RawJSON) -> String { ReadableJSON.text(json.array, maximumBytes: .max) }
 
     /// The time as RFC 3339 text; empty for a time in the past.
     private static func text(_ date: Date?, after now: Date) -> String {
         date.flatMap { $0 > now ? RFC3339.text($0) : nil } ?? ""
+    }
+
+    /// Fills title and body if the alert has nothing else; otherwise fills the JSON field. A page shows control
+    /// characters and characters that change the text's direction as their code points. JSON escapes them.
+    private mutating func show(_ alert: RawJSON?) {
+        guard let alert else { return }
+        let members = (try? alert.value)?.members ?? []
+        let isPlain = members.allSatisfy { member in
+            ["title", "body"].contains(member.name)
+                && member.value.string?.unicodeScalars.contains(where: HTMLText.isDeceptive) == false
+        }
+        func text(_ name: String) -> String { isPlain ? members.first { $0.name == name }?.value.string ?? "" : "" }
+        (self["alertTitle"], self["alertBody"]) = (text("title"), text("body"))
+        self["alert"] = isPlain ? "" : Self.text(alert)
+    }
+
+    /// The alert of title and body.
+    private var typedAlert: RawJSON? {
+        let (title, body) = (self["alertTitle"], self["alertBody"])
+        guard !title.isEmpty || !body.isEmpty else { return nil }
+        return .alert(title: title.isEmpty ? nil : .text(title), body: body.isEmpty ? nil : .text(body))
     }
 
     // MARK: The API's body
@@ -95,35 +93,37 @@ struct MessageForm: Sendable, Equatable {
     ///
     /// - Throws: `invalid-request` with the fields that cannot be written into it.
     func body() throws(Problem) -> [UInt8] {
-        var faults: [FieldError] = []
-        let bytes = JSONWriter.text { object in
-            if isState {
-                for field in Self.ofMessages where !self[field].isEmpty {
-                    faults.append(FieldError(pointer: field, detail: "A state has none. Choose Composed message."))
-                }
-            } else {
-                object.member("event", isEnd ? "end" : "update")
+        var members: [(String, String)] = isState ? [] : [("event", isEnd ? #""end""# : #""update""#)]
+        var faults = Self.ofMessages.filter { isState && !self[$0].isEmpty }.map {
+            FieldError(pointer: $0, detail: "A state has none. Choose Composed message.")
+        }
+        if let alert = typedAlert {
+            members.append(("alert", alert.description))
+            if !self["alert"].isEmpty {
+                faults.append(
+                    FieldError(pointer: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
             }
-            func write(_ name: String, _ value: [UInt8]?) {
-                guard let value else { return }
-                object.name(dynamic: name)
-                object.raw(value)
+        }
+        for name in ["contentState", "alert", "byVariant"] where !self[name].isEmpty {
+            do throws(Problem) {
+                // White space is removed, because it would count against Apple's size limit.
+                let json = try JSONValue(parsing: Array(self[name].utf8), refusesHugeNumbers: true).compact
+                members.append((name, String(decoding: json, as: UTF8.self)))
+            } catch {
+                faults.append(FieldError(pointer: name, detail: error.detail))
             }
-            write("contentState", json("contentState", &faults))
-            write("alert", alertJSON(&faults))
-            write("byVariant", json("byVariant", &faults))
-            if !audiences.isEmpty {
-                object.name("audiences")
-                object.array(audiences) { writer, choice in writer.raw(AudienceChoice.json(choice)) }
-            }
-            for name in ["priority", "expiresIn"] { write(name, number(name, &faults)) }
-            for name in ["staleDate", "dismissalDate", "sendAt"] where !self[name].isEmpty {
-                write(name, Array(FormTime.utc(self[name]).quotedJSON.utf8))
-            }
-            write("relevanceScore", number("relevanceScore", &faults))
+        }
+        if !audiences.isEmpty { members.append(("audiences", "[\(audiences.joined(separator: ","))]")) }
+        // The API refuses a text that is not a number.
+        for name in ["priority", "expiresIn", "relevanceScore"] where !self[name].isEmpty {
+            let isJSON = (try? JSONValue(parsing: Array(self[name].utf8))) != nil
+            members.append((name, isJSON ? self[name] : self[name].quotedJSON))
+        }
+        for name in ["staleDate", "dismissalDate", "sendAt"] where !self[name].isEmpty {
+            members.append((name, FormTime.utc(self[name]).quotedJSON))
         }
         guard faults.isEmpty else { throw Problem(.invalidRequest, "Correct these fields.", errors: faults) }
-        return bytes
+        return Array("{\(members.map { "\($0.quotedJSON):\($1)" }.joined(separator: ","))}".utf8)
     }
 
     /// The fields of one line that the page shows in its collapsed section.
@@ -138,50 +138,6 @@ struct MessageForm: Sendable, Equatable {
             line("dismissalDate", "Remove the ended activity at", isTime: true),
             line("expiresIn", "Worth sending for (seconds)"), priorities, line("relevanceScore", "relevanceScore"),
         ]
-    }
-
-    private func alertJSON(_ faults: inout [FieldError]) -> [UInt8]? {
-        let parts = [("title", self["alertTitle"]), ("body", self["alertBody"])].filter { !$0.1.isEmpty }
-        guard self["alert"].isEmpty else {
-            if !parts.isEmpty {
-                faults.append(
-                    FieldError(pointer: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
-            }
-            return json("alert", &faults)
-        }
-        guard !parts.isEmpty else { return nil }
-        return JSONWriter.text { object in
-            for (name, text) in parts {
-                object.name(dynamic: name)
-                object.string(text)
-            }
-        }
-    }
-
-    /// The JSON that was typed into a field. Text that is not JSON is a fault.
-    private func json(_ field: String, _ faults: inout [FieldError]) -> [UInt8]? {
-        guard !self[field].isEmpty else { return nil }
-        do throws(Problem) {
-            // White space is removed, because it would count against Apple's size limit.
-            return try JSONValue(parsing: Array(self[field].utf8), refusesHugeNumbers: true).compact
-        } catch {
-            faults.append(FieldError(pointer: field, detail: error.detail))
-            return nil
-        }
-    }
-
-    /// The number that was typed, as JSON without quotes.
-    private func number(_ field: String, _ faults: inout [FieldError]) -> [UInt8]? {
-        let text = self[field]
-        guard !text.isEmpty else { return nil }
-        guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value.kind else {
-            faults.append(
-                FieldError(
-                    pointer: field,
-                    detail: "\(field) is \(String(text.prefix(50)).quotedJSON): a number was expected."))
-            return nil
-        }
-        return value.bytes
     }
 }
 
@@ -218,7 +174,7 @@ enum FormTime {
     static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }
 }
 
-/// One audience in a form.
+/// One audience in a form. The form's value is the API's selector.
 enum AudienceChoice {
     static func choice(_ audience: Contract.EventAudience, chosen: [String]) -> Choice {
         let (app, environment) = (audience.bundleId, audience.environment)
@@ -229,18 +185,5 @@ enum AudienceChoice {
         return Choice(value, label: audience.words, isChosen: isChosen)
     }
 
-    /// `com.example.Stadium production de`
-    static func value(_ selector: Contract.AudienceSelector) -> String {
-        [selector.bundleId, selector.environment.rawValue, selector.variant].compactMap(\.self).joined(separator: " ")
-    }
-
-    /// The API's audience selector for a chosen value.
-    static func json(_ value: String) -> [UInt8] {
-        let parts = value.split(separator: " ", maxSplits: 2).map(String.init)
-        return JSONWriter.text { object in
-            object.member("bundleId", parts.first ?? "")
-            object.member("environment", parts.count > 1 ? parts[1] : "")
-            if parts.count > 2 { object.member("variant", parts[2]) }
-        }
-    }
+    static func value(_ selector: Contract.AudienceSelector) -> String { RawJSON(writing: selector).description }
 }

@@ -46,8 +46,9 @@ extension Outbox {
         let now = (items.map(\.at).max() ?? .distantPast).inMicroseconds
         let isJoined = database.isJoined
         let (results, topics) = try await database.transaction { connection in
-            var acceptance = try await lock(
-                items.map(\.target), comparing: items.contains(where: \.comparesContents), on: connection, now: now)
+            var acceptance = try await Self.lock(
+                items.map(\.target), comparing: items.contains(where: \.comparesContents), for: self,
+                on: connection, now: now)
             let results = items.map { item in Result { () throws(Problem) in try acceptance.decide(item) } }
             WebhookNews.note(acceptance.occurrences, at: now)
             return (results, acceptance)
@@ -88,23 +89,17 @@ extension Outbox {
     /// The preview of a broadcast or a state of an event, as if the server accepted it now, under the same locks. It
     /// changes nothing.
     ///
-    /// - Returns: the preview of the state, if it is one, and that of its broadcast; `nil`: nothing would be sent.
+    /// - Returns: the broadcast and its preview; `nil`: nothing would be sent.
     /// - Throws: the `Problem` with which the broadcast or the state would be refused.
     func rehearse(
         _ intake: Intake
-    ) async throws -> (state: Contract.StatePreview?, broadcast: Contract.BroadcastPreview?) {
+    ) async throws -> (accepted: Contract.Broadcast, preview: Contract.BroadcastPreview)? {
         try await bulk.transaction { connection in
-            var acceptance = try await lock(
-                [intake.target], comparing: intake.comparesContents, on: connection, now: intake.at.inMicroseconds)
+            var acceptance = try await Self.lock(
+                [intake.target], comparing: intake.comparesContents, for: self, on: connection,
+                now: intake.at.inMicroseconds)
             return try acceptance.rehearse(intake)
         }
-    }
-
-    private func lock(
-        _ targets: [BroadcastTarget], comparing: Bool, on connection: PostgresConnection, now: Date
-    ) async throws -> Acceptance {
-        try await Self.lock(
-            Set(targets), comparing: comparing, types: types, alertFreshness: alertFreshness, on: connection, now: now)
     }
 
     /// When the next scheduled broadcast is due; `nil`: none waits.
@@ -120,51 +115,38 @@ extension Outbox {
         let (count, topics) = try await database.transaction { connection -> (Int, Set<WakeTopic>) in
             let due = try await connection.query(
                 """
-                select b.event_key, b.channel from broadcasts b where b.scheduled and b.send_at <= \(now)
+                select b.id, b.event_key, b.channel from broadcasts b where b.scheduled and b.send_at <= \(now)
                 order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
             // Events are locked before their broadcasts, as a cancellation locks them.
+            let ids: [UUID] = try due.map { try $0.decode("id") }
             let targets = try due.compactMap { try $0.target() }
             guard !targets.isEmpty else { return (0, []) }
-            var acceptance = try await lock(targets, comparing: true, on: connection, now: now)
+            var acceptance = try await Self.lock(targets, comparing: true, for: self, on: connection, now: now)
             let rows = try await connection.query(
                 """
-                select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
-                    \(Intake.reached)
-                from broadcasts b
-                where b.scheduled and b.send_at <= \(now) and (
-                    b.event_key = any(\(targets.compactMap(\.eventKey?.rawValue)))
-                    or b.channel = any(\(targets.compactMap(\.channel))))
-                order by b.send_at, b.accepted_at, b.id limit \(limit) for update skip locked
+                select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, b.reach, \(BroadcastRows.draft())
+                from broadcasts b where b.id = any(\(ids)) and b.scheduled and b.send_at <= \(now)
+                order by b.send_at, b.accepted_at, b.id for update skip locked
                 """)
             var scheduled = try rows.compactMap(Intake.init(scheduled:))
-            var refused: [(id: UUID, detail: String)] = []
-            for index in scheduled.indices {
-                let id = scheduled[index].id
-                guard scheduled[index].request.audiences != [] else {
-                    refused.append(
-                        (id, "The event no longer has an audience that the broadcast's API key may send to."))
-                    continue
-                }
-                do throws(Problem) {
-                    try acceptance.promote(&scheduled[index])
-                } catch {
-                    refused.append((id, error.detail))
-                }
+            let refusals = scheduled.indices.map { index -> String? in
+                do throws(Problem) { try acceptance.promote(&scheduled[index]) } catch { return error.detail }
+                return nil
             }
             try await connection.pipeline(Self.statements(acceptance))
             WebhookNews.note(broadcasts: scheduled.map(\.id), at: now)
-            let payloads = scheduled.map(\.request.payload)
+            let drafts = scheduled.map(\.request)
             try await connection.query(
                 """
-                update broadcasts b set scheduled = false, cancelled = r.detail is not null, stale_date = s.stale_date,
-                    relevance_score = s.relevance_score::json,
+                update broadcasts b set scheduled = false, cancelled = r.detail is not null, stale_date = r.stale_date,
+                    relevance_score = r.relevance_score::json,
                     warnings = case when r.detail is null then b.warnings
                         else b.warnings || ('not sent: ' || r.detail) end
-                from unnest(\(scheduled.map(\.id)), \(payloads.map(\.staleDate)),
-                    \(payloads.map { $0.relevanceScore.map(BroadcastRows.text) })) as s(id, stale_date, relevance_score)
-                left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
-                where b.id = s.id
+                from unnest(\(scheduled.map(\.id)), \(drafts.map(\.staleDate?.epoch)),
+                    \(drafts.map(\.relevanceScore?.description)), \(refusals))
+                    as r(id, stale_date, relevance_score, detail)
+                where b.id = r.id
                 """)
             return (scheduled.count, acceptance.topics)
         }
@@ -210,14 +192,120 @@ extension Outbox {
         AuditRows.insert(
             .broadcastAccepted,
             rows.flatMap { row in
-                (row.apps.isEmpty ? [nil] : row.apps.map(Optional.some)).map { app in
+                let apps: [BundleID?] = Set((row.plan?.items ?? []).map(\.audience.bundleID)).sorted()
+                return (apps.isEmpty ? [nil] : apps).map { app in
                     AuditRows.Line(
                         actor: row.actor, at: row.at,
                         subject: .init(
                             bundleID: app, channel: row.target.channel, eventKey: row.target.eventKey,
                             broadcast: row.id),
-                        reason: row.request.payload.event.rawValue)
+                        reason: row.request.event.rawValue)
                 }
             })
+    }
+}
+
+/// Locks the rows on which `Acceptance` decides, until the commit: first events, then lanes, then channels. The rows of
+/// each table are always locked in the same order.
+extension Outbox {
+    /// - Parameters:
+    ///   - comparing: whether the newest contents are read, too, because something is compared with them or takes them.
+    ///   - outbox: reads content types; `nil`: contents are not checked.
+    static func lock(
+        _ targets: [BroadcastTarget], comparing: Bool = false, for outbox: Outbox? = nil,
+        on connection: PostgresConnection, now: Date
+    ) async throws -> Acceptance {
+        let keys = Set(targets.compactMap(\.eventKey?.rawValue)).sorted()
+        let channels = Set(targets.compactMap(\.channel)).sorted { $0.uuidString < $1.uuidString }
+        // One statement locks the lanes of all targets, so that all lanes are locked in one order. For an empty array
+        // PostgreSQL would read a whole index.
+        var parts: [PostgresQuery] = []
+        if !keys.isEmpty { parts.append("select lane from audiences where event_key = any(\(keys))") }
+        if !channels.isEmpty { parts.append("select lane from audiences where channel = any(\(channels))") }
+        let lanes: PostgresQuery = "(array(\(parts.dropFirst().reduce(parts[0]) { "\($0) union all \($1)" })))"
+        var statements = [planning(rows: keys.count + channels.count)]
+        func add(_ statement: PostgresQuery) -> Int {
+            statements.append(statement)
+            return statements.count - 1
+        }
+        let events = keys.isEmpty ? nil : add(lockEvents(keys))
+        var ofChannels: Int?
+        if !channels.isEmpty {
+            statements.append(LaneRows.lock(lanes))
+            ofChannels = add(lockChannels(channels))
+            statements.append(missingLanes(channels))
+        }
+        statements.append(LaneRows.lock(lanes))
+        let (types, newest) = (add(ContentRows.types(of: lanes)), comparing ? add(ContentRows.newest(lanes)) : nil)
+        // A claim reads the newest content under the lane's lock. So a token that is not seen here gets what is
+        // accepted here as its newest content. A lane has no place if its channel cannot be created, because the app has
+        // no channel left in its limit or at Apple.
+        let more: PostgresQuery = """
+            , l.event_key, l.position,
+            (select true from activities where event_key = l.event_key order by event_key, id limit 1) is not null
+                and \(CrowdRows.hasTokens("l.lane")) as has_tokens,
+            \(AudienceColumns.wantsChannel("l")) and l.channel is null and l.fenced_at is null and exists (
+                select from (select * from channels where event_key = l.event_key offset 0) f
+                where \(AudienceColumns.serves("f", "l")) and f.state = 'failed'
+                    and f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')) as lacks_place
+            """
+        let results = try await connection.pipeline(statements + LaneRows.loadLocked(lanes, more))
+        let loaded = try LaneRows.lanes(results)
+        func rows(_ place: Int?) -> [PostgresRow] { place.map { Array(results[$0]) } ?? [] }
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        for row in rows(events) {
+            states[.event(try row.word("key"))] = Acceptance.TargetState(
+                isOver: try row.decode("is_over"), startedAt: try row.decode("first_update_at"),
+                defaults: try row.eventDefaults(),
+                startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+                progress: StateDecision.Progress(
+                    sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
+                    quietAt: try row.decode("quiet_at")))
+        }
+        var (populated, withoutPlace): (Set<Int>, Set<Int>) = ([], [])
+        let laneRows = results[results.count - 2]
+        let positions: [Int] = try laneRows.map { try $0.decode("position") }
+        for place in loaded.indices.sorted(by: { (positions[$0], $0) < (positions[$1], $1) }) {
+            let row = laneRows[place]
+            if try row.decode(Bool.self, "has_tokens") { populated.insert(loaded[place].id) }
+            if try row.decode(Bool.self, "lacks_place") { withoutPlace.insert(loaded[place].id) }
+            if let key: EventKey = try row.optionalWord("event_key") { states[.event(key)]?.places.append(place) }
+        }
+        for row in rows(ofChannels) where try row.decode(Bool.self, "takes_broadcasts") {
+            let id: UUID = try row.decode("id")
+            let places = loaded.indices.filter { loaded[$0].channel?.id == id }
+            if !places.isEmpty { states[.channel(id)] = Acceptance.TargetState(isOver: false, places: places) }
+        }
+        return Acceptance(
+            now: now, alertFreshness: outbox?.alertFreshness ?? DeliveryPlan.alertFreshness, loadedTargets: states,
+            targets: states, loaded: loaded, lanes: loaded, populated: populated,
+            types: try await outbox?.types.types(rows(types), on: connection) ?? .init(),
+            known: try ContentRows.known(rows(newest)), withoutPlace: withoutPlace)
+    }
+
+    private static func lockEvents(_ keys: [String]) -> PostgresQuery {
+        """
+        select key, ended_at is not null or cancelled_at is not null as is_over, first_update_at, defaults, starts_at,
+            ends_at, state_sequence, state_epoch, quiet_at
+        from events
+        where key = any(\(keys)) order by key for no key update
+        """
+    }
+
+    private static func lockChannels(_ ids: [UUID]) -> PostgresQuery {
+        """
+        select id, event_key is null and state = 'active' as takes_broadcasts from channels
+        where id = any(\(ids)) order by id for no key update
+        """
+    }
+
+    /// Inserts the missing lanes of channels without an event. Such a channel gets its lane with its first broadcast.
+    private static func missingLanes(_ ids: [UUID]) -> PostgresQuery {
+        """
+        insert into audiences (bundle_id, environment, storage_policy, channel)
+        select c.bundle_id, c.environment, c.storage_policy, c.id from channels c
+        where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
+            and not exists (select from audiences u where u.channel = c.id)
+        """
     }
 }

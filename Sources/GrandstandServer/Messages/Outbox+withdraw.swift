@@ -19,42 +19,40 @@ extension Outbox {
                 try await EventReach.reaches(reach, broadcast: id, on: connection)
             else { return (nil, []) }
             guard try !broadcast.decode(Bool.self, "shown") else { return (false, []) }
-            if try broadcast.decode(Bool.self, "scheduled") {
-                WebhookNews.note(broadcasts: [id], at: now)
-                try await connection.pipeline([
-                    "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
-                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: true),
-                ])
-                return (true, [])
-            }
-            // A superseded message may be sent now after all. The storage policy may have changed since this message
-            // was accepted, so `changeAll` computes the message's `apns-expiration` again.
-            let (isUnsent, topics) = try await LaneRows.changeAll(
-                Self.lanes(of: id), undoing: "\([id])", at: now, on: connection
-            ) { lanes -> (Bool, Set<WakeTopic>?) in
-                let messages = lanes.flatMap { $0.messages.filter { $0.broadcast == id } }
-                guard messages.allSatisfy(\.isUnsent) else { return (false, nil) }
-                // No lane changed: the broadcast was already cancelled.
-                guard lanes.indices.reduce(false, { lanes[$1].withdraw(id, at: now) || $0 }) else { return (true, nil) }
-                // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
-                // broadcast.
-                if try broadcast.decode(Bool.self, "is_of_cancelled_event") {
-                    for index in lanes.indices { lanes[index].close(at: now) }
+            let wasScheduled: Bool = try broadcast.decode("scheduled")
+            var (isUnsent, topics): (Bool, Set<WakeTopic>?) = (true, [])
+            if !wasScheduled {
+                // A superseded message may be sent now after all. The storage policy may have changed since this message
+                // was accepted, so `changeAll` computes the message's `apns-expiration` again.
+                (isUnsent, topics) = try await LaneRows.changeAll(
+                    Self.lanes(of: id), undoing: "\([id])", at: now, on: connection
+                ) { lanes in
+                    let messages = lanes.flatMap { $0.messages.filter { $0.broadcast == id } }
+                    guard messages.allSatisfy(\.isUnsent) else { return (false, nil) }
+                    // No lane changed: the broadcast was already cancelled.
+                    let isNews = lanes.indices.reduce(false) { lanes[$1].withdraw(id, at: now) || $0 }
+                    guard isNews else { return (true, nil) }
+                    // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
+                    // broadcast.
+                    if try broadcast.decode(Bool.self, "is_of_cancelled_event") {
+                        for index in lanes.indices { lanes[index].close(at: now) }
+                    }
+                    let ends = messages.contains(where: \.isEnd)
+                    return (true, Set(lanes.flatMap(\.topics) + (ends ? [.channels] : [])))
                 }
-                return (true, Set(lanes.flatMap(\.topics) + (messages.contains(where: \.isEnd) ? [.channels] : [])))
+                guard topics != nil else { return (isUnsent, []) }
+                let events = try await connection.query(Self.recomputeEventTimes(of: id))
+                for event in events where try event.decode(Bool.self, "is_reopened") {
+                    WebhookNews.note(events: [try event.decode("key")], at: now)
+                }
             }
-            guard let topics else { return (isUnsent, []) }
             // A broadcast that was reported as superseded is reported again.
             WebhookNews.note(broadcasts: [id], at: now)
-            let events = try await connection.query(Self.recomputeEventTimes(of: id))
-            for event in events where try event.decode(Bool.self, "is_reopened") {
-                WebhookNews.note(events: [try event.decode("key")], at: now)
-            }
             try await connection.pipeline([
-                "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
-                AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
+                "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
+                AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: wasScheduled),
             ])
-            return (true, topics)
+            return (true, topics ?? [])
         }
         bulk.afterCommit { wakeUps.send(topics) }
         return isWithdrawn

@@ -23,7 +23,7 @@ struct Outbox: Sendable {
     let alertFreshness: TimeInterval
     /// Collects single broadcasts; `nil` in the outbox that makes a batch durable.
     private(set) var acceptances: Batch<Intake, Result<Contract.Broadcast?, Problem>>?
-    private var settlements: [APNsEnvironment: Batch<ClaimedDelivery, Bool>] = [:]
+    private var settlements: Batch<ClaimedDelivery, Bool>?
 
     /// The maximum number of transactions with single broadcasts at a time. A further transaction begins only if the
     /// last one takes long, for example because it waits for an event that is being changed. At 2,000 broadcasts a
@@ -58,11 +58,9 @@ struct Outbox: Sendable {
         ) {
             try await outbox.commit($0, on: outbox.database)
         }
-        for environment in APNsEnvironment.allCases {
-            settlements[environment] = Batch(limit: Self.settleLimit, owner: { $0.address.bundleID }) { deliveries in
-                let locked = try await outbox.record(deliveries)
-                return deliveries.map { !locked.contains($0.lane) }
-            }
+        settlements = Batch(limit: Self.settleLimit, owner: { $0.address.bundleID }) { deliveries in
+            let locked = try await outbox.record(deliveries)
+            return deliveries.map { !locked.contains($0.lane) }
         }
     }
 
@@ -72,7 +70,7 @@ struct Outbox: Sendable {
     /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
     ///   wait for the other transaction, so the verdict must be recorded again.
     func settle(_ delivery: ClaimedDelivery) async throws -> Bool {
-        try await settlements[delivery.address.environment]?.run(delivery) ?? true
+        try await settlements?.run(delivery) ?? true
     }
 
     /// From this number of rows on, a statement is planned again for each use.
@@ -103,10 +101,9 @@ struct Outbox: Sendable {
     func broadcast(_ id: UUID, within reach: AppReach) async throws -> Contract.Broadcast? {
         let rows = try await bulk.query(
             """
-            select \(Self.columns), \(EventReach.covers(reach, broadcast: "b")) as is_covered
-            from broadcasts b where b.id = \(id)
+            select \(Self.columns) from broadcasts b
+            where b.id = \(id) and \(EventReach.covers(reach, broadcast: "b"))
             """)
-        guard try rows.first?.decode(Bool.self, "is_covered") ?? true else { return nil }
         return try await complete(Array(rows), within: reach).first
     }
 
@@ -116,36 +113,24 @@ struct Outbox: Sendable {
     func broadcasts(
         of key: EventKey, within reach: AppReach, _ page: PageRequest, isScheduled: Bool = false
     ) async throws -> Contract.Page<Contract.Broadcast> {
-        let part = try TimePage(
-            page, by: isScheduled ? "b.send_at" : "b.accepted_at", "b.id", newestFirst: !isScheduled)
         let listed: PostgresQuery = isScheduled ? "b.scheduled" : "true"
-        let rows = try await bulk.query(
-            """
-            select \(Self.columns) from broadcasts b
-            where b.event_key = \(key.rawValue) and \(listed) and \(part.condition)
-                and \(EventReach.covers(reach, broadcast: "b"))
-            \(part.order)
-            """)
-        return part.page(try await complete(Array(rows), within: reach)) { broadcast in
-            let undated = EventSpecification.undated.addingTimeInterval(Double(broadcast.afterStart ?? 0))
-            return (isScheduled ? broadcast.sendAt ?? undated : broadcast.acceptedAt, broadcast.id)
-        }
+        return try await bulk.page(
+            page, by: isScheduled ? "send_at" : "\"acceptedAt\"", newestFirst: !isScheduled,
+            of: """
+                select \(Self.columns) from broadcasts b where b.event_key = \(key.rawValue)
+                    and \(listed) and \(EventReach.covers(reach, broadcast: "b"))
+                """, as: { try await complete($0, within: reach) })
     }
 
     /// The columns of `Contract.Broadcast`, without what follows from its deliveries.
     private static let columns: PostgresQuery = """
         b.id, b.event_key as "eventKey", b.event, '' as state, b.accepted_at as "acceptedAt",
-        nullif(b.send_at, \(EventSpecification.undated) + make_interval(secs => b.send_after_start)) as "sendAt",
+        nullif(b.send_at, \(Date.undated) + make_interval(secs => b.send_after_start)) as "sendAt",
         b.send_after_start as "afterStart", b.accepted_by as by, b.withdrawn_by as "withdrawnBy", '{}'::json as counts,
-        '[]'::json as deliveries, b.warnings, b.scheduled, b.cancelled,
+        '[]'::json as deliveries, b.send_at, b.warnings, b.scheduled, b.cancelled,
         case when b.event_key is not null
             then case when b.state_outcome is null then 'broadcast' else 'state' end end as source,
-        b.state_outcome as outcome, b.state_rule as rule, b.event as "message.event",
-        b.content_state as "message.contentState", b.alert as "message.alert", b.by_variant as "message.byVariant",
-        b.audiences as "message.audiences", b.priority as "message.priority", b.expires_in as "message.expiresIn",
-        b.apns_expiration as "message.apnsExpiration", to_timestamp(b.stale_date) as "message.staleDate",
-        to_timestamp(b.dismissal_date) as "message.dismissalDate", b.relevance_score as "message.relevanceScore",
-        null::json as "message.sendAt"
+        b.state_outcome as outcome, b.state_rule as rule, \(BroadcastRows.draft(of: "message."))
         """
 
     /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first broadcast after `b` that has
@@ -205,21 +190,5 @@ struct Outbox: Sendable {
             deliveries[try row.decode("broadcast_id"), default: []].append(delivery)
         }
         return deliveries
-    }
-}
-
-extension PostgresRow {
-    /// Reads a column whose CHECK constraint allows only Apple's three priorities.
-    func priority(_ column: String) throws -> APNsPriority {
-        let value: Int = try decode(column)
-        guard let priority = APNsPriority(rawValue: value) else {
-            throw UnknownWord(column: column, text: String(value))
-        }
-        return priority
-    }
-
-    /// Reads a priority from a column that may be null.
-    func optionalPriority(_ column: String) throws -> APNsPriority? {
-        try decode(Int?.self, column) == nil ? nil : try priority(column)
     }
 }

@@ -5,26 +5,65 @@ internal import GrandstandContract
 internal import Logging
 internal import Synchronization
 
-/// The send rates that this process learned for the apps of one environment and one API of APNs. For an app that was
-/// never throttled, recording an answer of APNs costs only one dictionary access.
+/// What this process learned from the answers of one API of APNs in one environment: the send rate of each app, and
+/// whether APNs accepts the app's messages. For an app that was never throttled, recording an answer costs only one
+/// dictionary access.
 final class SendRates: Sendable {
+    /// Whether APNs accepts the messages of an app. Newer states replace waiting ones, so only the answers show that
+    /// nothing gets through.
+    private struct Account {
+        var acceptedAt: Date?
+        /// When the first message was sent that failed since the newest acceptance.
+        var failingSince: Date?
+        var warnedAt: Date?
+        var isWarned = false
+        /// Since the last report.
+        var hasAccepted = false
+        var hasFailed = false
+
+        /// Seconds between two warnings about an app of which some messages fail and others do not.
+        private static let warningPause: TimeInterval = 10
+
+        mutating func failed(sentAt: Date, at now: Date) -> Bool {
+            hasFailed = true
+            failingSince = failingSince ?? max(sentAt, acceptedAt ?? sentAt)
+            let mayWarn = warnedAt.map { now.timeIntervalSince($0) >= Self.warningPause } ?? true
+            guard !isWarned, mayWarn else { return false }
+            (isWarned, warnedAt) = (true, now)
+            return true
+        }
+
+        mutating func accepted(sentAt: Date, at now: Date) -> Bool {
+            (hasAccepted, acceptedAt) = (true, now)
+            // The acceptance of a message that was sent before the first failure does not show that failures have ended.
+            guard let since = failingSince, sentAt >= since else { return false }
+            (hasFailed, failingSince) = (false, nil)
+            defer { isWarned = false }
+            return isWarned
+        }
+    }
+
     private struct State {
         var apps: [BundleID: AppSendRate] = [:]
-        /// The apps with a limit, sorted.
-        var limited: [BundleID] = []
+        var accounts: [BundleID: Account] = [:]
+        /// The time until which nothing is pushed to an app's devices, because APNs refuses its key.
+        var heldBack: [BundleID: Date] = [:]
     }
 
     let environment: APNsEnvironment
     let api: Contract.APNsAPI
+    /// Knows the apps whose messages are left to other processes.
+    let keys: KeyWatch
     private let counting: Counting
     private let logger: Logger
     private let state = Mutex(State())
     private let anyLimited = Atomic(false)
 
-    init(environment: APNsEnvironment, api: Contract.APNsAPI, counting: @escaping Counting = { _ in }, logger: Logger) {
-        self.environment = environment
-        self.api = api
-        self.counting = counting
+    init(
+        environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeyWatch,
+        counting: @escaping Counting = { _ in }, logger: Logger
+    ) {
+        (self.environment, self.api, self.keys, self.counting) = (environment, api, keys, counting)
         var logger = logger
         logger[metadataKey: "environment"] = "\(environment.rawValue)"
         logger[metadataKey: "api"] = "\(api.rawValue)"
@@ -37,17 +76,35 @@ final class SendRates: Sendable {
     /// The apps that APNs throttles.
     private var limited: [(bundleID: BundleID, rate: SendRate)] {
         guard isAnyLimited else { return [] }
-        return state.withLock { state in
-            state.limited.compactMap { bundleID in state.apps[bundleID].map { (bundleID, $0.rate) } }
-        }
+        return state.withLock { $0.apps.filter(\.value.rate.isLimited).map { ($0.key, $0.value.rate) } }
     }
 
-    /// How many messages each app with a limit may send now. Apps without a limit are left out.
-    func limits(at now: Date) -> [LaneLimit] {
-        limited.compactMap { bundleID, rate in
-            guard let allowance = rate.allowance(at: now), let perSecond = rate.perSecond else { return nil }
-            return LaneLimit(bundleID: bundleID, allowance: allowance, perSecond: perSecond)
+    /// How many messages each app with a limit may send now; for devices, in about a second. Nothing may be sent to apps
+    /// whose key APNs refuses or this process lacks. Apps without a limit are left out.
+    func limits(at now: Date) -> [AppLimit] {
+        let refused = state.withLock { $0.heldBack.filter { $0.value > now }.keys }
+        let closed = Set(keys.resting(in: environment, at: now)).union(refused)
+        let limits = limited.compactMap { bundleID, rate -> AppLimit? in
+            guard !closed.contains(bundleID), let allowance = rate.allowance(at: now),
+                let perSecond = rate.perSecond
+            else { return nil }
+            return AppLimit(
+                bundleID: bundleID, allowance: api == .device ? max(1, Int(perSecond)) : allowance,
+                perSecond: perSecond)
         }
+        return limits + closed.map { AppLimit(bundleID: $0) }
+    }
+
+    /// A claim of at most so many lanes or runs, within the limits.
+    func claim(_ limit: Int, by worker: Worker, at now: Date) -> WorkClaim {
+        WorkClaim(
+            environment: environment, limit: limit, replica: worker.replica, at: now, lease: worker.lease,
+            limits: limits(at: now))
+    }
+
+    /// Whether a push to the app's devices must wait, because APNs refuses the key.
+    func isHeldBack(_ bundleID: BundleID, at now: Date) -> Bool {
+        state.withLock { $0.heldBack[bundleID].map { $0 > now } ?? false }
     }
 
     /// The time at which the first of the apps that may send nothing now may send again; `nil`: there is no such app.
@@ -102,7 +159,41 @@ final class SendRates: Sendable {
                 app.throttled(lane: lane, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
                 return app.notBefore(lane: lane, at: now)
             }
+        case .refused(let refusal) where api == .device && refusal.isOfRefusedKey:
+            let seconds = TimeInterval(refusal.retryAfter ?? 0)
+            state.withLock { $0.heldBack[bundleID] = now.addingTimeInterval(seconds) }
+            return nil
         case .refused, .unanswered, .unsent, .withheld: return nil
+        }
+    }
+
+    /// Records whether a message was accepted.
+    ///
+    /// - Returns: whether to log it. The first failure is logged, and the end of the failures.
+    func note(isAccepted: Bool, of bundleID: BundleID, sentAt: Date, at now: Date) -> Bool {
+        state.withLock { state in
+            isAccepted
+                ? state.accounts[bundleID, default: Account()].accepted(sentAt: sentAt, at: now)
+                : state.accounts[bundleID, default: Account()].failed(sentAt: sentAt, at: now)
+        }
+    }
+
+    /// What was answered since the last call: when the newest message of an app was accepted, and since when all of
+    /// them fail.
+    func reports() -> [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)] {
+        state.withLock { state in
+            let news = state.accounts.filter { $0.value.hasAccepted || $0.value.hasFailed }
+            for app in news.keys {
+                state.accounts[app]?.hasAccepted = false
+                state.accounts[app]?.hasFailed = false
+            }
+            return news.map { app, account in
+                (
+                    app: AppEnvironment(bundleID: app, environment: environment),
+                    acceptedAt: account.hasAccepted ? account.acceptedAt : nil,
+                    failingSince: account.hasFailed ? account.failingSince : nil
+                )
+            }
         }
     }
 
@@ -111,7 +202,7 @@ final class SendRates: Sendable {
     /// - Returns: the limits that remain.
     func throttles(at now: Date) -> [Throttle] {
         guard isAnyLimited else { return [] }
-        return state.withLock { $0.limited }.compactMap { bundleID in
+        return limited.compactMap { bundleID, _ in
             change(bundleID) { app -> Throttle? in
                 app.rate.forget(at: now)
                 return app.rate.since.map {
@@ -127,13 +218,9 @@ final class SendRates: Sendable {
             var app = state.apps[bundleID] ?? AppSendRate()
             let wasLimited = app.rate.isLimited
             let value = body(&app)
-            let changed = app.rate.isLimited != wasLimited
-            if changed {
-                state.limited.removeAll { $0 == bundleID }
-                if !wasLimited { state.limited.append(bundleID) }
-                anyLimited.store(!state.limited.isEmpty, ordering: .relaxed)
-            }
             state.apps[bundleID] = app
+            let changed = app.rate.isLimited != wasLimited
+            if changed { anyLimited.store(state.apps.contains { $0.value.rate.isLimited }, ordering: .relaxed) }
             return (value, app.rate.perSecond, changed)
         }
         guard changed else { return value }

@@ -5,11 +5,7 @@ internal import GrandstandContract
 internal import Postgres
 
 /// The apps that APNs throttles, in `app_environments`.
-struct PostgresThrottles: Sendable {
-    private let database: Database
-
-    init(_ database: Database) { self.database = database }
-
+extension Throttle {
     /// Seconds after which a throttle is over if no replica stores it again.
     private static let lifetime: TimeInterval = 30
     /// Seconds between two times at which a throttle is stored, by all replicas together.
@@ -17,8 +13,8 @@ struct PostgresThrottles: Sendable {
 
     /// Stores the limits that a replica has learned. Ends a throttle once no replica has a limit for it.
     /// Webhooks are told when the first replica is limited and when the last one no longer is.
-    func report(_ limits: [Throttle], now: Date) async throws {
-        try await database.pipeline(Contract.APNsAPI.allCases.map { Self.report(limits, $0, now: now) })
+    static func report(_ limits: [Throttle], to database: Database, now: Date) async throws {
+        try await database.pipeline(Contract.APNsAPI.allCases.map { report(limits, $0, now: now) })
     }
 
     private static func report(_ limits: [Throttle], _ api: Contract.APNsAPI, now: Date) -> PostgresQuery {
@@ -53,13 +49,8 @@ struct PostgresThrottles: Sendable {
             """)
     }
 
-    /// The apps that are throttled, with the lanes that wait for their turn.
-    func throttles(now: Date) async throws -> [Throttle] {
-        try await database.query(Self.throttles(now: now)).read()
-    }
-
     /// The statement that reads the throttled apps of all environments, with the lanes that wait for their turn.
-    static func throttles(now: Date) -> PostgresQuery {
+    static func all(now: Date) -> PostgresQuery {
         """
         select ae.bundle_id as "app.bundleID", ae.environment as "app.environment", t.api, t.since, w.*
         from app_environments ae cross join lateral (values

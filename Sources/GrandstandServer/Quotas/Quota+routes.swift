@@ -34,16 +34,15 @@ extension API {
         }
         // The format of the answer depends on `Accept`, so caches must store JSON and CSV separately.
         let headers: HTTPFields = [.vary: "Accept"]
-        let accepted = MediaRanges(request.headers[.accept] ?? "*/*")
-        guard accepted.weight(of: "text/csv") > accepted.weight(of: "application/json") else {
+        let accept = request.headers[.accept] ?? "*/*"
+        guard MediaRanges.weight(of: "text/csv", in: accept) > MediaRanges.weight(of: "application/json", in: accept)
+        else {
             return .json(
                 Contract.QuotaHistory(from: wanted.from, to: wanted.to, step: wanted.step, items: samples),
                 headers: headers)
         }
-        var response = Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: Self.csv(samples))))
-        response.headers[.contentType] = "text/csv; charset=utf-8; header=present"
-        return response
+        let csv = ByteBuffer(string: Self.csv(samples))
+        return .content("text/csv; charset=utf-8; header=present", csv, headers: headers)
     }
 
     /// The samples as CSV (RFC 4180). No value needs quoting: bundle IDs have neither commas nor quotes.
@@ -63,7 +62,7 @@ extension QuotaHistory {
     fileprivate init(_ context: APIContext, now: Date) throws(Problem) {
         let query = context.query
         let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
-        if let bundleID, !context.reach.covers(bundleID) { throw context.reach.refusal }
+        if let bundleID { try context.requireAccess(to: bundleID) }
         let to = try query.date("to") ?? now
         let from = try query.date("from") ?? to.addingTimeInterval(-86_400)
         guard from < to else {
@@ -72,8 +71,8 @@ extension QuotaHistory {
         }
         let step = try query.read("step", Self.stepRule, Self.seconds)
         self.init(
-            bundleID: bundleID, environment: try query.choice("environment"), reach: context.reach, from: from, to: to,
-            step: step ?? Self.step(from: from, to: to, now: now))
+            environment: try query.choice("environment"), reach: bundleID.map { .only([$0]) } ?? context.reach,
+            from: from, to: to, step: step ?? Self.step(from: from, to: to, now: now))
         guard steps <= Self.maximum else {
             throw Problem.invalid(
                 "This has \(steps) steps; an answer has \(Self.maximum) samples at most.", at: "step",

@@ -9,16 +9,15 @@ extension ChannelStore {
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits(now: now), Self.spans(now: now), PostgresThrottles.throttles(now: now),
+                Self.limits(now: now), Self.spans(now: now), Throttle.all(now: now),
             ])
         }
         // One statement (`spans`) both counts the channels and reads until when each is held, so the forecast is never
         // below the current use.
-        let spans = try Dictionary(grouping: results[1], by: AppColumns.app)
+        let spans = try Dictionary(grouping: results[1]) { try $0.read(AppEnvironment.self) }
         let throttles = Dictionary(grouping: try results[2].read(Throttle.self), by: \.app)
         return try results[0].map { row in
             var quota: Quota = try row.read()
-            quota.devices = try row.read()
             quota.isNothingAccepted = quota.unacceptedSince.map { $0 <= now - Quota.patience } ?? false
             quota.throttles = throttles[quota.place] ?? []
             for span in spans[quota.place] ?? [] { try quota.add(span, tenure, now: now) }
@@ -30,7 +29,7 @@ extension ChannelStore {
     private static func limits(now: Date) -> PostgresQuery {
         """
         select a.bundle_id as "bundleID", ae.environment, a.channel_limit as "limit",
-            ae.apple_count::bigint as "apple.count", ae.apple_listed_at as "apple.at",
+            ae.apple_count::bigint as "apple.count", ae.apple_asked_at as "apple.at",
             ae.alarm as "reconciliationAlarm", ae.full_since as "fullSince", \(isCapabilityOff) as "isCapabilityOff", (
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
@@ -40,14 +39,13 @@ extension ChannelStore {
                 as "isKeyMissing",
             case when ae.unaccepted_at > \(now.addingTimeInterval(-AppStore.unacceptedLifetime))
                 then ae.unaccepted_since end as "unacceptedSince",
-            coalesce(d.installations, 0) as installations, coalesce(d.created, 0) as created,
-            coalesce(d."createdBefore", 0) as "createdBefore"
+            ae.quota_level as "notedLevel", \(DeviceAccount.columns(at: now))
         from apps a join app_environments ae using (bundle_id)
         left join lateral (
             select coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
                 ae.key_refused_reason as reason, ae.key_refused_since as since
             where \(AppStore.isKeyRefused)) k on true
-        left join lateral (\(DeviceAccount.load("array[ae.id]", at: now))) d on true
+        left join device_accounts d on d.app = ae.id
         order by a.bundle_id, ae.environment
         """
     }
@@ -57,7 +55,8 @@ extension ChannelStore {
     /// open. An audience whose `end` was accepted gets none.
     private static func spans(now: Date) -> PostgresQuery {
         """
-        select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
+        select c.bundle_id as "bundleID", c.environment, c.state, c.storage_policy,
+            case when c.state in ('retiring', 'deleting') then coalesce(c.next_attempt_at, \(now)) end as closes_at,
             e.created_at as "createdAt", \(course(now: now)),
             case when e.key is null then null else \(openLane) is not null end as has_audience,
             greatest(c.needed_until, case when c.state in \(Channel.State.sql([.creating, .active]))
@@ -69,14 +68,8 @@ extension ChannelStore {
         from channels c left join lateral \(event) on true
         where c.state <> 'deleted'
         union all
-        select u.bundle_id, u.environment, null, u.storage_policy, null, null, e.created_at, \(course(now: now)), true,
-            null
-        from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
-        where e.ended_at is null and e.cancelled_at is null and u.fenced_at is null
-            and \(AudienceColumns.wantsChannel("u"))
-            and (select true from channels c where c.event_key = u.event_key
-                and \(AudienceColumns.serves("c", "u"))
-                and c.state in \(Channel.State.sql(.servesAudience)) limit 1) is null
+        select u.bundle_id, u.environment, null, u.storage_policy, null, e.created_at, \(course(now: now)), true, null
+        from \(unserved) and u.fenced_at is null
         """
     }
 
@@ -91,35 +84,25 @@ extension ChannelStore {
         """
     }
 
-    /// Stores the quotas' levels, if a webhook has the topic of quota levels, so that a change is reported once, by one
-    /// replica. For each level that changed, the messages to webhooks are written in the same transaction. The previous
-    /// level of an app that was never seen before is `ok`.
+    /// Stores the quotas' levels that changed, if a webhook has the topic of quota levels, and writes the messages to
+    /// webhooks with them. Of several replicas only the first finds the earlier level, so a change is reported once. The
+    /// first level of an app is `ok`.
     func noteLevels(of quotas: [Quota], now: Date) async throws {
-        try await database.transaction { connection in
-            let changed = try await connection.query(
-                """
-                with changed as (
-                    -- Another replica that reports the change waits here, and then finds the new level.
-                    select ae.bundle_id, ae.environment, ae.quota_level, q.level
-                    from unnest(\(quotas.map(\.bundleID.rawValue)), \(quotas.map(\.environment.rawValue)),
-                        \(quotas.map(\.level.rawValue))) as q(bundle_id, environment, level)
-                    join app_environments ae
-                        on ae.bundle_id = q.bundle_id and ae.environment = q.environment::environment
-                    where ae.quota_level <> q.level and \(WebhookNews.isAwaited([.quotaLevel]))
-                    order by ae.bundle_id, ae.environment for no key update of ae
-                )
-                update app_environments ae set quota_level = c.level from changed c
-                where ae.bundle_id = c.bundle_id and ae.environment = c.environment
-                returning ae.bundle_id, ae.environment, c.quota_level
-                """)
-            for row in changed {
-                let app = try AppColumns.app(row)
-                guard let quota = quotas.first(where: { $0.place == app }).map(Contract.Quota.init) else { continue }
-                let change = Contract.QuotaLevelChanged(
-                    bundleId: quota.bundleId, environment: quota.environment, level: quota.level,
-                    previousLevel: .init(rawValue: try row.decode("quota_level")), limit: quota.limit, used: quota.used,
-                    reserved: quota.reserved, available: quota.available, unmanaged: quota.unmanaged)
-                try await connection.query(WebhookNews.message(.quotaLevel, about: quota.bundleId, at: now, change))
+        for quota in quotas where quota.level != quota.notedLevel {
+            let change = Contract.QuotaLevelChanged(
+                bundleId: quota.bundleID.rawValue, environment: .init(quota.environment), level: quota.level,
+                previousLevel: quota.notedLevel, limit: quota.limit, used: quota.used, reserved: quota.reserved,
+                available: quota.available, unmanaged: quota.unmanaged)
+            try await database.transaction { connection in
+                let noted = try await connection.query(
+                    """
+                    update app_environments set quota_level = \(quota.level.rawValue)
+                    where \(AppColumns.isOf(quota.place)) and quota_level = \(quota.notedLevel.rawValue)
+                        and \(WebhookNews.isAwaited([.quotaLevel]))
+                    """)
+                guard noted.affectedRows > 0 else { return }
+                try await connection.query(
+                    WebhookNews.message(.quotaLevel, about: change.bundleId, at: now, change))
             }
         }
     }
@@ -128,29 +111,137 @@ extension ChannelStore {
 extension Quota {
     /// Adds a row of `spans`.
     fileprivate mutating func add(_ row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
-        guard let state: Channel.State = try row.optionalWord("state") else {
-            let course: ChannelTenure.Course = try row.read()
-            return spans.append(tenure.span(course, storagePolicy: try row.word("storage_policy"), now: now))
-        }
-        byState[state, default: 0] += 1
-        if state.countsAgainstQuota { byStoragePolicy[try row.word("storage_policy"), default: 0] += 1 }
-        var span = Forecast.Span.open(isHeld: state.countsAgainstQuota, now: now)
+        let state: Channel.State? = try row.optionalWord("state")
+        let policy: StoragePolicy = try row.word("storage_policy")
+        let isHeld = state?.countsAgainstQuota ?? false
+        if let state { byState[state, default: 0] += 1 }
+        if isHeld { byStoragePolicy[policy, default: 0] += 1 }
         let hasEvent = try row.decode(Date?.self, "createdAt") != nil
-        switch (state, hasEvent ? try row.read(ChannelTenure.Course.self) : nil) {
-        case (.deleting, _): span.closesAt = try row.decode(Date?.self, "next_attempt_at") ?? now
-        case (_, let course?):
-            // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that is
-            // not needed yet is counted from the time when its event's channels open: the next alignment deletes it,
-            // and a later one inserts it again.
-            let hasAudience: Bool = try row.decode("has_audience")
-            guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
+        let course: ChannelTenure.Course? = hasEvent ? try row.read() : nil
+        // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that is not
+        // needed yet is counted from the time when its event's channels open: the next alignment deletes it, and a
+        // later one inserts it again. A channel that has no event is not created again if it failed or is missing.
+        let hasAudience = try row.decode(Bool?.self, "has_audience") ?? false
+        guard isHeld || hasAudience && course?.overAt == nil else { return }
+        var span = Forecast.Span.open(isHeld: isHeld, now: now)
+        if let course, state != .deleting {
             span = tenure.span(
-                course, hasAudience: hasAudience, isHeld: state.countsAgainstQuota,
-                storagePolicy: try row.word("storage_policy"), neededUntil: try row.decode("needed_until"), now: now)
-        // A channel that has no event is not created again if it failed or is missing.
-        case (_, nil): guard state.countsAgainstQuota else { return }
+                course, hasAudience: hasAudience, isHeld: isHeld, storagePolicy: policy,
+                neededUntil: try row.decode("needed_until"), now: now)
         }
-        if state == .retiring { span.closesAt = try row.decode("retire_at") }
+        if let closesAt = try row.decode(Date?.self, "closes_at") { span.closesAt = closesAt }
         spans.append(span)
+    }
+}
+
+/// Which samples to read.
+struct QuotaHistory {
+    var environment: APNsEnvironment?
+    /// Only samples of these apps.
+    var reach = AppReach.all
+    /// Steps that end after `from` and begin before `to`. The last step may be incomplete.
+    var from: Date
+    var to: Date
+    /// Seconds: a multiple of `fine`.
+    var step: Int
+
+    /// `fine` and `coarse`: seconds between two samples. `fineKept` and `coarseKept`: seconds for which these samples
+    /// are kept. After `fineKept` only hourly samples remain.
+    static let fine = 300
+    static let fineKept: TimeInterval = 2 * 86_400
+    static let coarse = 3_600
+    static let coarseKept: TimeInterval = 400 * 86_400
+    /// The most samples in one answer.
+    static let maximum = 10_000
+
+    /// Seconds between the samples that the steps are made of.
+    var resolution: Int { step.isMultiple(of: Self.coarse) ? Self.coarse : Self.fine }
+
+    /// The number of steps in the period.
+    var steps: Int { max(0, Int((to.timeIntervalSince(from) / Double(step)).rounded(.up))) }
+
+    /// The latest time that ends a step of `seconds` and is not after `now`; `.up`: the first that is not before it.
+    static func end(of seconds: Int, at now: Date, _ rule: FloatingPointRoundingRule = .down) -> Date {
+        let whole = (now.timeIntervalSince1970 / Double(seconds)).rounded(rule)
+        return Date(timeIntervalSince1970: whole * Double(seconds))
+    }
+
+    /// The finest step for which samples still exist and that gives at most a thousand samples.
+    static func step(from: Date, to: Date, now: Date) -> Int {
+        let fits = to.timeIntervalSince(from) / Double(fine) <= 1_000
+        if fits, now.timeIntervalSince(from) <= fineKept { return fine }
+        return to.timeIntervalSince(from) / Double(coarse) <= 1_000 ? coarse : 86_400
+    }
+}
+
+/// Samples of all quotas over time, in the table `quota_samples`. There is one sample for every five minutes and one
+/// for every hour. The five-minute samples are kept only for days (`QuotaHistory.fineKept`), so that a long history
+/// needs little space.
+extension ChannelStore {
+    /// Stores the quotas as samples of a time, and deletes samples past their retention.
+    ///
+    /// - Parameter at: the end of a step.
+    func keepSamples(of quotas: [Quota], at: Date) async throws {
+        try await database.pipeline(
+            [QuotaHistory.fine, QuotaHistory.coarse].map { Self.insertSamples(quotas, at, $0) }
+                + [
+                    """
+                    delete from quota_samples where step = \(QuotaHistory.fine) and at <= \(at - QuotaHistory.fineKept)
+                        or step = \(QuotaHistory.coarse) and at <= \(at - QuotaHistory.coarseKept)
+                    """
+                ])
+    }
+
+    /// Each sample also changes the sample of its hour, so the present hour has one, too. If several replicas take the
+    /// same sample, the last one stays.
+    ///
+    /// The numbers of created and deleted channels come from the audit log, so a step is complete even if a sample
+    /// within it is missing. The audit log is read once for all apps, because the log of one step is small.
+    private static func insertSamples(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
+        let end = QuotaHistory.end(of: step, at: at, .up)
+        return """
+            insert into quota_samples as s
+                (bundle_id, environment, step, at, used, reserved, peak, channel_limit, created, deleted)
+            select q.bundle_id, q.environment::environment, \(step), \(end), q.used, q.reserved, q.used + q.reserved,
+                q.channel_limit, coalesce(c.created, 0), coalesce(c.deleted, 0)
+            from unnest(\(quotas.map(\.bundleID.rawValue)), \(quotas.map(\.environment.rawValue)),
+                \(quotas.map(\.used)), \(quotas.map(\.reserved)), \(quotas.map(\.limit)))
+                as q(bundle_id, environment, used, reserved, channel_limit)
+            join app_environments ae on ae.bundle_id = q.bundle_id and ae.environment = q.environment::environment
+            left join (
+                select bundle_id, environment, count(*) filter (where action = 'channel.created') as created,
+                    count(*) filter (where action = 'channel.deleted') as deleted
+                from audit_log
+                where at > \(end - TimeInterval(step)) and at <= \(at)
+                    and action in ('channel.created', 'channel.deleted')
+                group by bundle_id, environment) c
+                on c.bundle_id = q.bundle_id and c.environment = q.environment::environment
+            order by q.bundle_id, q.environment
+            on conflict (bundle_id, environment, step, at) do update set used = excluded.used,
+                reserved = excluded.reserved, peak = greatest(s.peak, excluded.peak),
+                channel_limit = excluded.channel_limit, created = excluded.created, deleted = excluded.deleted
+            """
+    }
+
+    /// Samples in order of app, environment and time. Steps without a sample are left out.
+    func samples(_ history: QuotaHistory) async throws -> [Contract.QuotaSample] {
+        let step = Double(history.step)
+        let topics = history.reach.topics
+        return try await database.query(
+            """
+            select bundle_id as "bundleId", environment,
+                to_timestamp(ceil(extract(epoch from at) / \(step)) * \(step)) as at,
+                (array_agg(used order by at desc))[1] as used, (array_agg(reserved order by at desc))[1] as reserved,
+                max(peak) as peak, (array_agg(channel_limit order by at desc))[1] as "limit",
+                sum(created)::bigint as created, sum(deleted)::bigint as deleted
+            from quota_samples
+            where step = \(history.resolution) and at > \(history.from)
+                and at < \(history.to + TimeInterval(history.resolution))
+                and (\(history.environment?.rawValue)::text is null
+                    or environment = \(history.environment?.rawValue)::text::environment)
+                and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
+            group by 1, 2, 3 order by 1, 2, 3 limit \(2 * QuotaHistory.maximum)
+            """
+        ).read()
     }
 }

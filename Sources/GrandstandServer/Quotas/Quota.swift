@@ -42,10 +42,12 @@ struct Quota: Sendable, Decodable {
     var throttles: [Throttle] = []
     /// The number of the app's installations, and how many of them are new.
     var devices = DeviceAccount()
+    /// The level that webhooks were told last.
+    var notedLevel = Contract.QuotaLevel.ok
 
     private enum CodingKeys: String, CodingKey {
         case bundleID, environment, limit, apple, unmanaged, reconciliationAlarm, keyRefused, isCapabilityOff, fullSince
-        case isKeyMissing, unacceptedSince
+        case isKeyMissing, unacceptedSince, devices, notedLevel
     }
 
     /// All active alarms, the most serious first.
@@ -130,26 +132,23 @@ struct Throttle: Sendable, Hashable, Decodable {
 extension Problem {
     /// The error when no place is left, by our limit (without `apns`) or by Apple's.
     static func quotaExhausted(_ quota: Quota, apns: APNsRefusal? = nil) -> Problem {
-        let members: (inout Contract.Problem) -> Void = {
+        let environment = quota.environment.rawValue
+        let detail: String =
+            if let apns {
+                "APNs refused to create the channel: \(apns.reason). It has no place left for \(quota.bundleID) "
+                    + "in \(environment), although this server manages \(quota.used) channels, is creating "
+                    + "\(quota.reserved), and the app's limit is \(quota.limit). Channels of other systems use "
+                    + "the places: a reconciliation lists, adopts or deletes them."
+            } else {
+                "\(quota.bundleID) has \(quota.used) channels in \(environment) and \(quota.reserved) that are "
+                    + "being created; the limit is \(quota.limit). "
+                    + (quota.unmanaged > 0
+                        ? "Apple also has \(quota.unmanaged) that are not managed here: a reconciliation lists, "
+                            + "adopts or deletes them."
+                        : "End or delete events that are over, or raise the app's channelLimit.")
+            }
+        return Problem(.quotaExhausted, detail, apns: apns) {
             ($0.limit, $0.used, $0.reserved) = (quota.limit, quota.used, quota.reserved)
         }
-        if let apns {
-            return Problem(
-                .quotaExhausted,
-                "APNs refused to create the channel: \(apns.reason). It has no place left for \(quota.bundleID) in "
-                    + "\(quota.environment.rawValue), although this server manages \(quota.used) channels, is creating "
-                    + "\(quota.reserved), and the app's limit is \(quota.limit). Channels of other systems use the "
-                    + "places: a reconciliation lists, adopts or deletes them.",
-                apns: apns, with: members)
-        }
-        let advice =
-            quota.unmanaged > 0
-            ? "Apple also has \(quota.unmanaged) that are not managed here: a reconciliation lists, adopts or deletes "
-                + "them."
-            : "End or delete events that are over, or raise the app's channelLimit."
-        return Problem(
-            .quotaExhausted,
-            "\(quota.bundleID) has \(quota.used) channels in \(quota.environment.rawValue) and \(quota.reserved) that "
-                + "are being created; the limit is \(quota.limit). \(advice)", with: members)
     }
 }

@@ -19,8 +19,9 @@ struct QuotaPlot: Sendable {
     /// make the curve flat. In this case, the legend names the limit.
     let limitY: Int?
     let limitText: String
-    let valueTicks: [PlotTick]
-    let timeTicks: [PlotTick]
+    let valueTicks: [(position: Int, text: String)]
+    /// The times are in RFC 3339 format, too, so that the page's script can show them in the reader's zone.
+    let timeTicks: [(position: Int, text: String, iso: String)]
     /// The numbers of the drawing as a table.
     let numbers: Table
 
@@ -65,22 +66,25 @@ struct QuotaPlot: Sendable {
             [points.max { $0.count < $1.count }, points.last].compactMap(\.self)
         }
         forecast = line(Self.stairs(drawn, until: to))
-        valueTicks = [0, top / 2, top].map { PlotTick(position: y($0), text: Wording.number($0), iso: nil) }
+        valueTicks = [0, top / 2, top].map { (y($0), Wording.number($0)) }
         timeTicks = [-0.75, -0.25, 0.25, 0.75].map { share in
+            // `20:45` if the span is a day or shorter, otherwise `11-21`, both in UTC.
             let at = now.addingTimeInterval(share * span)
-            return PlotTick(position: x(at), text: Self.label(at, span: span), iso: RFC3339.text(at))
+            let iso = RFC3339.text(at)
+            return (x(at), String(iso.dropFirst(span <= 86_400 ? 11 : 5).prefix(5)), iso)
         }
         let exceeds = quota.forecast.exceedsAt.map { " The limit is exceeded at \(Moment($0).text)." } ?? ""
         summary =
             "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the highest forecast is "
             + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text).\(exceeds)"
-        let was = Self.thinned(samples.map { (at: $0.at, count: $0.peak) }).map { (point: $0, kind: "was") }
-        let foreseen = Self.thinned(Array(coming.dropFirst())).map { (point: $0, kind: "foreseen") }
+        // The sample of the present hour has the hour's end as its time.
+        let was = Self.thinned(past.dropLast()).map { ($0.at, $0.count, "was") }
+        let foreseen = Self.thinned(coming.dropFirst()).map { ($0.at, $0.count, "foreseen") }
         numbers = Table(
-            "Places taken, \(heading)", was + [(point: (at: now, count: taken), kind: "now")] + foreseen,
+            "Places taken, \(heading)", was + [(now, taken, "now")] + foreseen,
             [
-                Column("Time") { [.moment($0.point.at)] }, .number("Taken") { $0.point.count },
-                Column("Which") { [.words($0.kind)] },
+                Column("Time") { [.moment($0.0)] },
+                Column("Taken", isNumber: true) { [.words(Wording.number($0.1))] }, Column("Which") { [.words($0.2)] },
             ])
     }
 
@@ -106,7 +110,7 @@ struct QuotaPlot: Sendable {
     }
 
     /// At most 24 points at equal distances, so that the table can be read aloud.
-    private static func thinned(_ points: [Point]) -> [Point] {
+    private static func thinned(_ points: ArraySlice<Point>) -> [Point] {
         let stride = max(1, (points.count + 23) / 24)
         return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }
@@ -116,21 +120,6 @@ struct QuotaPlot: Sendable {
     private static func roundUp(_ value: Int) -> Int {
         var unit = 1
         while unit * 10 < value { unit *= 10 }
-        let rounded = [1, 2, 4, 6, 8, 10].map { $0 * unit }.first { $0 >= value } ?? 10 * unit
-        return max(2, rounded)
+        return max(2, [1, 2, 4, 6, 8].map { $0 * unit }.first { $0 >= value } ?? 10 * unit)
     }
-
-    /// The time as `20:45` if the span is a day or shorter, otherwise the date as `11-21`, both in UTC.
-    private static func label(_ date: Date, span: TimeInterval) -> String {
-        let text = RFC3339.text(date)
-        return span <= 86_400 ? String(text.dropFirst(11).prefix(5)) : String(text.dropFirst(5).prefix(5))
-    }
-}
-
-/// A label of a plot's axis.
-struct PlotTick: Sendable {
-    let position: Int
-    let text: String
-    /// The time in RFC 3339 format, so that the page's script can show it in the reader's zone; `nil`: it is no time.
-    let iso: String?
 }

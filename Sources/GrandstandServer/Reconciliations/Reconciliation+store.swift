@@ -7,8 +7,8 @@ internal import Postgres
 
 /// Reconciliations: leases in `app_environments`, first sights in `unmanaged_channels`, reports in `reconciliations`.
 ///
-/// A run holds a lease on one app and environment. Each step of a run fails with `ReconciliationLost` if another
-/// replica has the lease by now.
+/// A run holds a lease on one app and environment. Each step of a run fails with `lost` if another replica has the lease
+/// by now.
 extension ChannelStore {
     /// The number of reports that are kept for each app and environment.
     private static let keptReports = 50
@@ -30,21 +30,21 @@ extension ChannelStore {
             case when \(interval)::float8 > 0 and ae.deleting_since is null
                 then ae.reconciled_at + make_interval(secs => \(interval)) end,
             case when ae.reconcile_at is null then (
-                select min(greatest(c.next_attempt_at, c.leased_until)) from channels c
+                select min(c.next_attempt_at) from channels c
                 where c.bundle_id || '' = ae.bundle_id and c.environment = ae.environment and c.called_at is not null)
             end,
             case when ae.reconcile_at is null then (
                 select greatest(min(c.examine_at), ae.reconciled_at + make_interval(secs => \(doubtInterval)))
                 from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
-                    and c.examine_at is not null having count(*) > 0)
+                    and c.doubted_at is not null having count(*) > 0)
             end)
         """
     }
 
     /// `doubtInterval`: the shortest time from a run to the next run that is only for doubts, in seconds. `doubtRest`:
-    /// seconds until a doubt that a run could not resolve is checked again.
+    /// seconds from the check of a channel to its next check, whether the doubt was wrong or could not be resolved.
     private static let doubtInterval: TimeInterval = 2
-    private static let doubtRest: TimeInterval = 30
+    static let doubtRest: TimeInterval = 30
 
     /// Leases the app and environment that has waited longest for a run that is due.
     func claimDue(
@@ -59,7 +59,7 @@ extension ChannelStore {
             """
             update app_environments ae set reconcile_at = least(ae.reconcile_at, \(now))
             from apps a where a.bundle_id = ae.bundle_id and \(AppColumns.isNamed(app, row: "ae"))
-                and (ae.apple_listed_at is null or ae.apple_listed_at < \(now.addingTimeInterval(-60)))
+                and (ae.apple_asked_at is null or ae.apple_asked_at < \(now.addingTimeInterval(-60)))
             """)
     }
 
@@ -75,9 +75,7 @@ extension ChannelStore {
                     and ae.bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
                 """, now: now, leasedUntil: leasedUntil)
         if let run { return run }
-        guard try await address(of: app) != nil else {
-            throw Problem(.appNotFound, "There is no app \(app.bundleID).")
-        }
+        guard try await address(of: app) != nil else { throw Problem.noApp(app.bundleID) }
         throw Problem(
             .reconciliationRunning,
             "\(app.bundleID) is being reconciled in \(app.environment.rawValue). GET the list of reconciliations for its "
@@ -102,7 +100,7 @@ extension ChannelStore {
             """
         ).first.map { row in
             ReconciliationRun(
-                id: try row.decode("reconciling_by"), address: try Self.address(row), startedAt: now,
+                id: try row.decode("reconciling_by"), address: try row.read(), startedAt: now,
                 failures: try row.decode("failures"))
         }
     }
@@ -115,13 +113,12 @@ extension ChannelStore {
     }
 
     func extend(_ run: ReconciliationRun, until: Date) async throws {
-        let rows = try await database.query(
+        let extended = try await database.query(
             """
-            update app_environments set reconciling_until = \(until) where reconciling_by = \(run.id)
-                and \(AppColumns.isOf(run.address.app))
-            returning bundle_id
+            update app_environments set reconciling_until = \(until)
+            where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id)
             """)
-        if rows.isEmpty { throw ReconciliationLost() }
+        if extended.affectedRows == 0 { throw Self.lost }
     }
 
     /// Stores the report, ends the lease, and requests another run at `again` if that is not `nil`.
@@ -133,7 +130,6 @@ extension ChannelStore {
         let app = run.address.app
         // If this run could not resolve a doubt, a later run checks the doubt again. A dry run checked no doubts, so it
         // postpones none.
-        let text = JSONWriter.text(report)
         let examined = report.applied || report.alarm != nil
         try await database.forLongWork.transaction { connection in
             let standing = try await Self.hold(run, on: connection)
@@ -147,7 +143,7 @@ extension ChannelStore {
                     """
                     insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
                     values (\(report.id)::text::uuid, \(report.bundleId), \(report.environment.rawValue)::environment,
-                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: text)))
+                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
                     """,
                     """
                     delete from reconciliations r where \(AppColumns.isOf(app, row: "r")) and r.started_at < (
@@ -158,7 +154,7 @@ extension ChannelStore {
                     Self.release(
                         run, now: now, again: again, failures: 0,
                         alarm: "\(report.alarm?.rawValue)::text::reconciliation_alarm"),
-                ] + (try Self.messages(Self.report(text), standing: standing, now: now)))
+                ] + Self.messages(report, standing: standing, now: now))
         }
     }
 
@@ -197,11 +193,16 @@ extension ChannelStore {
         """
     }
 
+    /// The error if another replica has the run's lease. The step changed nothing.
+    private static let lost = Problem(
+        .reconciliationRunning, "Another server took this reconciliation over. GET the list for its report.",
+        retryAfter: 5)
+
     /// Locks the app's row in `app_environments` until the commit, if the run still has its lease. This row lock also
     /// protects the app's quota.
     ///
     /// - Returns: the alarm that is set.
-    /// - Throws: `ReconciliationLost`.
+    /// - Throws: `lost`.
     @discardableResult
     static func hold(
         _ run: ReconciliationRun, on connection: PostgresConnection
@@ -211,7 +212,7 @@ extension ChannelStore {
             select alarm from app_environments where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id)
             for update
             """)
-        guard let row = rows.first else { throw ReconciliationLost() }
+        guard let row = rows.first else { throw lost }
         return try row.optionalWord("alarm")
     }
 
@@ -232,27 +233,18 @@ extension ChannelStore {
 
     /// Reports, the newest first. A long report has the member `abridged` in place of its lists.
     func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Contract.Page<Contract.Reconciliation> {
-        let part = try TimePage(page, by: "r.started_at", "r.id", newestFirst: true)
-        let rows = try await database.query(
-            """
-            select r.started_at, case when length(r.report::text) <= \(Self.longestInList) then r.report
-                else (r.report::jsonb - array['missing', 'unmanaged', 'actions'] || '{"abridged": true}')::json end
-                as report
-            from reconciliations r join apps a using (bundle_id)
-            where \(AppColumns.isNamed(app, row: "r"))
-                and \(part.condition)
-            \(part.order)
-            """
-        ).map { row in (at: try row.decode(Date.self, "started_at"), report: try Self.report(row)) }
-        return part.page(rows, { ($0.at, $0.report.id) }, as: \.report)
+        try await database.page(
+            page, by: "started_at", newestFirst: true,
+            of: """
+                select r.id, r.started_at, case when length(r.report::text) <= \(Self.longestInList) then r.report
+                    else (r.report::jsonb - array['missing', 'unmanaged', 'actions'] || '{"abridged": true}')::json end
+                    as report
+                from reconciliations r join apps a using (bundle_id) where \(AppColumns.isNamed(app, row: "r"))
+                """, as: { try $0.map(Self.report) })
     }
 
     private static func report(_ row: PostgresRow) throws -> Contract.Reconciliation {
-        try report(try row.decode(PostgresJSON.self, "report").bytes)
-    }
-
-    private static func report(_ text: [UInt8]) throws -> Contract.Reconciliation {
-        try JSONValue(parsing: text, maximumValues: .max).decode()
+        try JSONValue(parsing: try row.decode(PostgresJSON.self, "report").bytes, maximumValues: .max).decode()
     }
 }
 
@@ -264,6 +256,3 @@ struct ReconciliationRun: Sendable {
     /// The number of failed runs since the last successful one.
     var failures: Int
 }
-
-/// Another replica has the run's lease. This step changed nothing.
-struct ReconciliationLost: Error {}

@@ -21,14 +21,8 @@ extension ChannelCalls {
     func reconcile(
         _ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
-        let run = try await channels.begin(app, now: now(), leasedUntil: leasedUntil)
-        do {
-            return try await perform(run, options, by: actor)
-        } catch is ReconciliationLost {
-            throw Problem(
-                .reconciliationRunning, "Another server took this reconciliation over. GET the list for its report.",
-                retryAfter: 5)
-        }
+        try await perform(
+            channels.begin(app, now: now(), leasedUntil: leasedUntil), options, by: actor)
     }
 
     /// The loop that reconciles every app and environment regularly, and after each unanswered creation. It makes only
@@ -41,42 +35,39 @@ extension ChannelCalls {
     ///
     /// - Parameter interval: seconds between two runs for one app and environment; 0: only necessary runs.
     func reconciling(
-        every interval: TimeInterval, _ options: ReconciliationOptions, mayClaim: @escaping @Sendable () -> Bool
+        every interval: TimeInterval, _ options: ReconciliationOptions
     ) -> WorkLoop<ReconciliationRun> {
         WorkLoop(
-            .init(places: 4, rest: .milliseconds(250), pollInterval: .seconds(5)),
-            failure: "reconciliations could not be claimed", logger: logger, now: now, mayClaim: mayClaim,
+            .init(places: 4, rest: .milliseconds(250), pollInterval: .seconds(5), topic: .channels),
+            failure: "reconciliations could not be claimed", worker,
             claim: { _, _ in
                 let run = try await channels.claimDue(
                     interval: interval, now: now(), leasedUntil: leasedUntil)
                 return try await .claimed(run.map { [$0] } ?? []) {
                     try await channels.nextDue(interval: interval, now: now())
                 }
-            }, perform: { await performDue($0, options) })
-    }
-
-    private func performDue(
-        _ run: ReconciliationRun, _ options: ReconciliationOptions
-    ) async -> WorkLoop<ReconciliationRun>.Settling? {
-        do {
-            _ = try await perform(run, options, by: .server)
-        } catch is Problem {
-            // Apple's list could not be read. That was logged.
-        } catch {
-            logger.failed("a reconciliation failed; trying again", error)
-            try? await Task.sleep(for: .seconds(1))
-        }
-        return nil
+            },
+            perform: { run in
+                do {
+                    _ = try await perform(run, options, by: .server)
+                } catch is Problem {
+                    // Apple's list could not be read, which was logged, or another replica has the run.
+                } catch {
+                    logger.failed("a reconciliation failed; trying again", error)
+                    try? await Task.sleep(for: .seconds(1))
+                }
+                return nil
+            })
     }
 
     /// Performs a leased run. The lease ends in every case.
     ///
-    /// - Throws: a `Problem` if Apple's list could not be read, which changed nothing; `ReconciliationLost`, the errors of
-    ///   the store.
+    /// - Throws: a `Problem` if Apple's list could not be read, which changed nothing, or if another replica has the
+    ///   run's lease by now; the errors of the store.
     func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
-        let keeper = keepLease(of: lease, logger) { try await channels.extend(run, until: leasedUntil) }
+        let keeper = worker.keepLease { try await channels.extend(run, until: leasedUntil) }
         defer { keeper.cancel() }
         do {
             let listedAt = now()
@@ -107,11 +98,11 @@ extension ChannelCalls {
                 run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil,
                 recreates: options.apply && options.recreate, now: now())
             log(report)
-            counting(.reconciled(alarm == nil ? .ok : .alarm))
+            worker.counting(.reconciled(alarm == nil ? .ok : .alarm))
             return report
         } catch {
             // If another replica took over the run, that replica counts it.
-            if !(error is ReconciliationLost) { counting(.reconciled(.failed)) }
+            if (error as? Problem)?.kind != .reconciliationRunning { worker.counting(.reconciled(.failed)) }
             let again = RetryPolicy.channels.nextAttempt(
                 after: run.failures + 4, now: now(), jitter: .random(in: 0..<1))
             try? await channels.fail(run, again: again, now: now())
@@ -125,26 +116,26 @@ extension ChannelCalls {
     private func read(
         _ channelIDs: [String], _ run: ReconciliationRun
     ) async throws -> [String: ReconciliationPlan.Reading] {
-        let readings = await each(channelIDs) { channelID -> ReconciliationPlan.Reading? in
+        let readings = await each(channelIDs) { channelID -> (String, ReconciliationPlan.Reading)? in
             guard let read = try? await read(channelID, at: run.address) else { return nil }
-            return read.policy.map { .exists($0) } ?? .gone
-        }.compactMapValues(\.self)
+            return (channelID, read.policy.map { .exists($0) } ?? .gone)
+        }
         let policies = readings.compactMapValues { if case .exists(let policy) = $0 { policy } else { nil } }
         try await channels.keep(policies: policies, run)
         return readings
     }
 
     /// Calls Apple about each item, several at a time.
-    private func each<Item: Hashable & Sendable, Answer: Sendable>(
-        _ items: [Item], _ call: @escaping @Sendable (Item) async -> Answer
-    ) async -> [Item: Answer] {
-        var answers: [Item: Answer] = [:]
+    ///
+    /// - Returns: the answers by channel ID.
+    private func each<Item: Sendable, Answer: Sendable>(
+        _ items: [Item], _ call: @escaping @Sendable (Item) async -> (String, Answer)?
+    ) async -> [String: Answer] {
+        var answers: [String: Answer] = [:]
         for start in stride(from: 0, to: items.count, by: Self.concurrency) {
-            await withTaskGroup(of: (Item, Answer).self) { group in
-                for item in items[start..<min(start + Self.concurrency, items.count)] {
-                    group.addTask { (item, await call(item)) }
-                }
-                for await (item, answer) in group { answers[item] = answer }
+            await withTaskGroup(of: (String, Answer)?.self) { group in
+                for item in items[start...].prefix(Self.concurrency) { group.addTask { await call(item) } }
+                for await case let (channelID, answer)? in group { answers[channelID] = answer }
             }
         }
         return answers
@@ -160,18 +151,16 @@ extension ChannelCalls {
         }
         let (done, deletions) = try await channels.apply(
             actions, run, by: actor, now: now(), leasedUntil: leasedUntil)
-        // Why a channel is not deleted yet; in this case the server keeps trying. `nil`: the channel is deleted.
-        let failures = await each(deletions) { task -> String? in
-            guard let (channel, _) = try? await delete(task, by: actor) else {
-                return "its outcome was not recorded; the server keeps trying"
-            }
-            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server keeps trying"
+        // Why a channel is not deleted yet; in this case the server keeps trying.
+        let failures = await each(deletions) { task -> (String, String)? in
+            let deleted = try? await delete(task, by: actor).0
+            guard let channelID = task.channel.channelID, deleted?.state != .deleted else { return nil }
+            let why = deleted.map { $0.reason ?? "not deleted" } ?? "its outcome was not recorded"
+            return (channelID, "\(why); the server keeps trying")
         }
         return zip(actions, done).map { action, done in
-            let failure =
-                action.deletes ? failures.first { $0.key.channel.channelID == action.channelID }?.value ?? nil : nil
-            return Contract.ReconciliationAction(
-                action, done: done && failure == nil, detail: done ? failure : "the ledger had changed meanwhile")
+            let failure = done ? action.channelID.flatMap { failures[$0] } : "the ledger had changed meanwhile"
+            return Contract.ReconciliationAction(action, done: failure == nil, detail: failure)
         }
     }
 
@@ -181,25 +170,27 @@ extension ChannelCalls {
         _ listing: ChannelListing, _ plan: ReconciliationPlan, _ options: ReconciliationOptions,
         _ alarm: Contract.ReconciliationAlarm?, _ actions: [ReconciliationAction]
     ) -> [String] {
-        var notes: [String] = []
-        switch alarm {
-        case .capabilityOff:
-            notes.append(
-                "Every known channel vanished at once, as when the Broadcast Capability of the App ID is turned off. "
-                    + "Nothing was changed. Check it at developer.apple.com; then repeat with apply and recreate, "
-                    + "so that live events get new channels.")
-        case .listIncomplete:
-            notes.append(
-                "APNs has channels that are missing from its list, so a channel's absence from the list was not "
-                    + "taken as proof.")
-        case .ambiguousCreation:
-            notes.append(
-                "APNs did not answer a request to create a channel. Channels in its list may be the result, or "
-                    + "another system's. The server adopted none of them and repeats the request. Check the "
-                    + "unmanaged channels: adopt or delete them."
-            )
-        case .unknown, nil: break
-        }
+        var notes: [String] =
+            switch alarm {
+            case .capabilityOff:
+                [
+                    "Every known channel vanished at once, as when the Broadcast Capability of the App ID is "
+                        + "turned off. Nothing was changed. Check it at developer.apple.com; then repeat with "
+                        + "apply and recreate, so that live events get new channels."
+                ]
+            case .listIncomplete:
+                [
+                    "APNs has channels that are missing from its list, so a channel's absence from the list was "
+                        + "not taken as proof."
+                ]
+            case .ambiguousCreation:
+                [
+                    "APNs did not answer a request to create a channel. Channels in its list may be the result, "
+                        + "or another system's. The server adopted none of them and repeats the request. Check "
+                        + "the unmanaged channels: adopt or delete them."
+                ]
+            case .unknown, nil: []
+            }
         if !listing.otherMembers.isEmpty {
             notes.append(
                 "APNs' list has members that this server does not know: \(listing.otherMembers.joined(separator: ", "))."
@@ -221,12 +212,9 @@ extension ChannelCalls {
 
     private func log(_ report: Contract.Reconciliation) {
         let done = report.actions?.count(where: \.done) ?? 0
-        let (level, message): (Logger.Level, Logger.Message) =
-            if let alarm = report.alarm {
-                (.error, "reconciliation raises an alarm: \(alarm.rawValue)")
-            } else { done > 0 ? (.notice, "reconciled, with changes") : (.info, "reconciled") }
         logger.log(
-            level: level, message,
+            level: report.alarm != nil ? .error : done > 0 ? .notice : .info,
+            "\(report.alarm.map { "reconciliation raises an alarm: \($0.rawValue)" } ?? "reconciled")",
             metadata: [
                 "app": "\(report.bundleId)", "environment": "\(report.environment.rawValue)",
                 "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing?.count ?? 0)",
@@ -260,6 +248,13 @@ extension Contract.ReconciliationAction {
     }
 }
 
+extension Configuration {
+    /// What a reconciliation may do, and how much it may delete.
+    func reconciliation(_ draft: Contract.ReconciliationDraft) -> ReconciliationOptions {
+        ReconciliationOptions(draft, grace: self.reconcileGrace, deleteBudget: self.reconcileDeleteBudget)
+    }
+}
+
 /// `/v1/apps/{bundleId}/{environment}/reconciliations`: compares Apple's list with the ledger.
 extension API {
     var reconciliationRoutes: [Route] {
@@ -268,10 +263,7 @@ extension API {
             // There is nothing to recover: an interrupted reconciliation is run again.
             Route(.reconcile, recover: { _, _ in nil }) { request, context in
                 let app = try context.app()
-                let draft = try Contract.ReconciliationDraft.read(try await request.json(orIfEmpty: "{}"))
-                var options = reconciliationLimits
-                (options.apply, options.adopt) = (draft.apply ?? false, draft.adopt ?? false)
-                (options.deleteUnmanaged, options.recreate) = (draft.deleteUnmanaged ?? false, draft.recreate ?? false)
+                let options = configuration.reconciliation(try .read(try await request.json(orIfEmpty: "{}")))
                 return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
             },
             Route(.listReconciliations) { _, context in

@@ -6,49 +6,42 @@ extension Resource {
     /// `/console/apps/{bundleId}/{environment}/reconciliations`: the reports, and the forms that run a reconciliation.
     static let reconciliations = Resource(
         path: "/apps/:bundleId/:environment/reconciliations", scope: .operate,
-        links: { visit in
-            [
-                Piece.Link(label: "The app", href: visit.fill("/apps/:bundleId")),
-                Piece.Link(label: "Channels", href: visit.fill("/apps/:bundleId/:environment/channels")),
-            ]
-        }, title: { "Reconciliations of \($0.text("bundleId")), \($0.text("environment"))" },
+        links: ["The app": "/apps/:bundleId", "Channels": "/apps/:bundleId/:environment/channels"],
+        title: { "Reconciliations of \($0.text("bundleId")), \($0.text("environment"))" },
         list: { _ in
             Listing(
-                source: .operation(.listReconciliations), caption: "Apple's list against the ledger, the newest first",
-                nothing: "There was none yet.", limit: 20,
+                operation: .listReconciliations, caption: "Apple's list against the ledger, the newest first",
+                nothing: "There was none yet.",
                 columns: [
-                    .link("startedAt", as: "Started"), Field("actor", as: "By"), .did,
+                    .link("startedAt", as: "Started"), Field("actor", as: "By"), did,
                     .number("apple", as: "Apple's list"), .number("ledger"), .number("matched", as: "In both"),
                     .many("missing"), .many("unmanaged"), .many("actions"),
-                    Field("alarm") { .level("critical", $0.string ?? "") },
+                    Field("alarm") { .level(level: "critical", text: $0.string ?? "") },
                 ])
         },
         detail: Detail(
             operation: .getReconciliation,
             title: { _, visit in "Reconciliation of \(visit.text("bundleId")), \(visit.text("environment"))" },
             notes: { report in
-                let alarm = report["alarm"]?.string.map { alarm in
-                    let meaning = ContractText.help("Reconciliation", "alarm", word: alarm) ?? ""
-                    let isOff = alarm == Contract.ReconciliationAlarm.capabilityOff.rawValue
-                    return ResourcePage.Note(
-                        noteLevel: "critical", noteMark: alarm,
-                        noteText: isOff ? "\(meaning) \(Advice.capability)" : meaning)
-                }
-                return [alarm].compactMap(\.self)
-                    + report.texts("notes").map { ResourcePage.Note(noteLevel: "warning", noteText: $0) }
+                let notes: [ResourcePage.Note] = report.texts("notes").map { ("warning", nil, $0) }
+                guard let alarm = report["alarm"]?.string else { return notes }
+                let meaning = ContractText.help("Reconciliation", "alarm", word: alarm) ?? ""
+                let isOff = alarm == Contract.ReconciliationAlarm.capabilityOff.rawValue
+                return [("critical", alarm, isOff ? "\(meaning) \(Advice.capability)" : meaning)] + notes
             },
             facts: [
-                Field("startedAt", as: "Started"), Field("finishedAt", as: "Finished"), Field("actor", as: "By"), .did,
+                Field("startedAt", as: "Started"), Field("finishedAt", as: "Finished"), Field("actor", as: "By"), did,
                 Field("apple", as: "Apple's list"), "ledger", Field("matched", as: "In both"),
             ],
             below: [
                 Listing(
-                    source: .member("actions"), heading: "Plan", caption: "Actions, and whether they were carried out",
+                    member: "actions", heading: "Plan", caption: "Actions, and whether they were carried out",
                     nothing: "There was nothing to do.", isCounted: true,
                     columns: [
                         "action", Field("channelId", as: "Apple's ID"),
                         Field("Event") { action, _ in
-                            [.words(Wording.event(action.text("eventKey"), action.text("variant")))]
+                            let variant = action["variant"]?.string.map { " (\($0))" } ?? ""
+                            return [.words(action.text("eventKey") + variant)]
                         }, Field("Outcome") { action, _ in [.words(action.flag("done") ? "done" : "not done")] },
                         Field("Why") { action, _ in
                             let word = action.text("action")
@@ -57,13 +50,13 @@ extension Resource {
                         },
                     ]),
                 Listing(
-                    source: .member("missing"), heading: "Missing at Apple",
+                    member: "missing", heading: "Missing at Apple",
                     caption: "Channels of the ledger that Apple no longer has", isCounted: true,
                     columns: [
                         Field("channelId", as: "Apple's ID"), "storagePolicy", Field("eventKey", as: "Event"),
                     ]),
                 Listing(
-                    source: .member("unmanaged"), heading: "Unmanaged",
+                    member: "unmanaged", heading: "Unmanaged",
                     caption: "Channels of Apple's list that the ledger does not know", isCounted: true,
                     columns: [
                         Field("channelId", as: "Apple's ID"), "storagePolicy", Field("firstSeenAt", as: "First seen"),
@@ -73,32 +66,30 @@ extension Resource {
             Action(
                 path: "/run/" + doing.rawValue, operation: .reconcile, label: doing.texts.label,
                 words: [doing.texts.words],
-                fixed: doing.body, asks: doing != .look,
+                fixed: doing.fields, asks: doing != .look,
                 isIrreversible: doing.isIrreversible, isOnObjects: true,
                 isOffered: { shown in
                     guard let report = shown.object else { return doing == .look || doing == .apply }
                     return doing.makesSense(after: report)
-                }, next: .made,
+                },
                 notice: { _, _ in
                     doing == .look
                         ? "It only looked: nothing was changed."
                         : "It was carried out; see what became of each line."
                 })
         })
+
+    private static let did = Field("Did") { report, _ in
+        [.words(report.flag("applied") ? "The actions were carried out." : "It only looked: nothing was changed.")]
+    }
 }
 
 extension Field {
-    fileprivate static let did = Field("Did") { report, _ in
-        [.words(report.flag("applied") ? "The actions were carried out." : "It only looked: nothing was changed.")]
-    }
-
     /// A column with a number of findings. If a report is abridged, its cell refers to the full report.
     fileprivate static func many(_ name: String) -> Field {
-        var field = Field(Wording.label(name)) { report, _ in
+        Field(Wording.label(name), isNumber: true) { report, _ in
             [.words(report[name]?.elements.map { Wording.number($0.count) } ?? "see the report")]
         }
-        field.isNumber = true
-        return field
     }
 }
 
@@ -155,9 +146,9 @@ enum Reconciling: String, Sendable, CaseIterable {
     /// The flags of `grandstand reconcile` for this reconciliation.
     var flags: [String] { (self == .look ? [] : ["--apply"]) + (isMore ? ["--" + rawValue] : []) }
 
-    /// The members of the request's body.
-    var body: [(name: String, value: Bool)] {
-        [("apply", self != .look)] + (isMore ? [(self == .deleteUnmanaged ? "deleteUnmanaged" : rawValue, true)] : [])
+    /// The members of the request's body, as fields of a form.
+    var fields: String {
+        "apply=\(self != .look)" + (isMore ? "&\(self == .deleteUnmanaged ? "deleteUnmanaged" : rawValue)=true" : "")
     }
 
     /// Whether it makes sense after a reconciliation. After the alarm `capability-off`, only an explicit `recreate`

@@ -2,24 +2,24 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
 extension StartStore {
     /// Opens the runs whose time has come. Then leases due runs of an environment, closes leased runs whose time is
     /// over, and takes the starts of each other leased run that have been due for the longest. The returned shards are
     /// already recorded as under way.
-    func claim(_ claim: ShardClaim) async throws -> [StartShard] {
+    func claim(_ claim: WorkClaim) async throws -> [Shard] {
         var claim = claim
         claim.at = claim.at.inMicroseconds
         claim.leasedUntil = claim.leasedUntil.inMicroseconds
         try await open(now: claim.at)
-        var shards: [StartShard] = []
+        var shards: [Shard] = []
         do {
             for _ in 0..<claim.limit {
-                guard let step = try await takeTurn(claim) else { break }
-                guard let shard = step.shard else { continue }
-                shards.append(shard)
-                claim.holding?.append(shard.run)
+                guard let shard = try await takeTurn(claim) else { break }
+                shards += shard
+                claim.held? += shard.map(\.owner)
             }
         } catch  where !shards.isEmpty {
             // A later run failed. The shards that were taken before are committed, so they must be sent. Otherwise
@@ -31,24 +31,30 @@ extension StartStore {
     /// Processes one run in its own transaction. The run's shard is committed when this function returns, even if the
     /// next run fails.
     ///
-    /// - Returns: `nil`: no run is due. A result without a shard: the run had nothing to send.
-    private func takeTurn(_ claim: ShardClaim) async throws -> (run: Int, shard: StartShard?)? {
+    /// - Returns: the run's shard, unless the run had nothing to send; `nil`: no run is due.
+    private func takeTurn(_ claim: WorkClaim) async throws -> [Shard]? {
         try await dispatch.transaction { connection in
             guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
-                let run = try StartRun(try await connection.query(StartRun.load(id)), claim)
+                case let rows = try await connection.query(StartRun.load(id)), let row = rows.first
             else { return nil }
-            return (id, try await Self.turn(of: run, claim, on: connection))
+            var run: StartRun = try row.read()
+            run.isUnderWay = run.leasedBy == claim.replica && claim.held?.contains(id) ?? false
+            let shard = Shard(
+                owner: id, lease: run.lastShard + 1, address: try row.read(), deadline: claim.at)
+            let (taken, writes) = try await Self.turn(of: run, rows.read(), shard, claim, on: connection)
+            try await connection.pipeline(writes)
+            return [taken].compactMap(\.self)
         }
     }
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first of its
     /// starts is due. A run that another replica has leased is skipped. A run of which this replica sends fewer shards
     /// than `shardsUnderWay` is due if it has more to send. If this replica has leased a run but does not hold it
-    /// (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased it was lost.
-    private static func lockDue(_ claim: ShardClaim) -> PostgresQuery {
-        let held = Dictionary(grouping: claim.holding ?? [], by: \.self).mapValues(\.count)
+    /// (`WorkClaim.held`), the run is due at once, because the answer to the claim that leased it was lost.
+    private static func lockDue(_ claim: WorkClaim) -> PostgresQuery {
+        let held = Dictionary(grouping: claim.held ?? [], by: \.self).mapValues(\.count)
         let isHeld: PostgresQuery = "r.id = any(\(held.keys.sorted()))"
-        let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica) and not \(isHeld)"
+        let isLost: PostgresQuery = "\(claim.held != nil) and r.leased_by = \(claim.replica) and not \(isHeld)"
         let hasRoom: PostgresQuery = """
             r.leased_by = \(claim.replica) and r.id = any(\(held.filter { $0.value < shardsUnderWay }.keys.sorted()))
             """
@@ -57,7 +63,7 @@ extension StartStore {
             where r.due_at is not null and (not \(isHeld) or \(hasRoom))
                 and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost) or \(hasRoom))
                 and (select environment from app_environments
-                    where id = r.app and bundle_id <> all(\(claim.avoiding.map(\.rawValue))))
+                    where id = r.app and bundle_id <> all(\(claim.limits.closed)))
                     = \(claim.environment.rawValue)::environment
                 and (r.due_at <= \(claim.at) or \(nextStart) <= \(claim.at) or \(isLost)
                     or \(hasRoom) and r.cursor is not null)
@@ -65,40 +71,38 @@ extension StartStore {
             """
     }
 
+    /// - Parameter empty: the run's next shard, without pushes and members.
+    /// - Returns: the shard, without members if the run closes, and what is written.
     private static func turn(
-        of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
-    ) async throws -> StartShard? {
+        of run: StartRun, _ audiences: [StartStanding], _ empty: Shard, _ claim: WorkClaim,
+        on connection: PostgresConnection
+    ) async throws -> (Shard?, [PostgresQuery]) {
         if run.leasedBy != nil, !run.isUnderWay {
-            let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
+            let isUnsent = claim.held != nil && run.leasedBy == claim.replica
             try await connection.query(endLease(of: run, isUnsent: isUnsent, now: claim.at))
         }
-        let open = run.audiences.open(at: claim.at)
-        guard let first = open.first?.standing, let declaration = first.declaration, let window = first.window else {
-            guard !run.isUnderWay else { return nil }
-            try await connection.pipeline([inherit(run.id), close(run, claim)])
-            return run.shard(until: claim.at)
+        let open = audiences.open(at: claim.at)
+        guard let first = open.first?.standing, let declaration = first.start, let window = first.window else {
+            return run.isUnderWay ? (nil, [inherit(run.id)]) : (empty, [inherit(run.id), close(empty, claim)])
         }
-        var (shard, waits) = (run.shard(until: window.until), [Date]())
+        var (pushes, waits) = ([StartPush](), [Date]())
         for (_, turn) in open {
             switch turn {
-            case .close: break
             case .wait(let date, _): waits.append(date)
-            case .send(let push): shard.pushes.append(push)
+            case .send(let push): pushes.append(push)
             }
         }
-        if run.isUnderWay, shard.pushes.isEmpty || run.isClosed { return nil }
-        if shard.pushes.isEmpty {
+        if pushes.isEmpty {
             let date = waits.min() ?? claim.at
-            try await connection.query(rest(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
-            return nil
+            return (nil, [rest(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date)])
         }
         if run.isClosed {
             // The window is open again, because a message came after hours without one. `open` opens the run.
-            try await connection.pipeline([reopen(run, now: claim.at), rest(run, until: later(than: claim.at))])
-            return nil
+            return (nil, [reopen(run, now: claim.at), rest(run, until: later(than: claim.at))])
         }
-        (shard.attributesType, shard.alerts) = (declaration.attributesType, LocaleLookup(declaration.localAlerts))
-        return try await send(shard, among: open.map(\.standing.variant), of: run, claim, on: connection)
+        var shard = empty
+        (shard.deadline, shard.attributesType) = (window.until, declaration.attributesType)
+        return try await send(pushes, in: shard, among: open.map(\.standing.variant), of: run, claim, on: connection)
     }
 
     /// Makes `open` look at the run's start. A transaction that holds the start's row may wait for this run, so a locked
@@ -106,62 +110,58 @@ extension StartStore {
     private static func reopen(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         update event_starts set opens_at = \(now) where event_key = any(array(
-            select event_key from event_starts
-            where event_key = (select event_key from start_runs where id = \(run.id)) and stopped_at is null
+            select event_key from event_starts where event_key = \(run.eventKey) and stopped_at is null
             for no key update skip locked))
         """
     }
 
-    /// Leases the next shard. Its members are the next members of the audiences that get its pushes.
+    /// Leases the next shard. Its members are the next members of the audiences that get the pushes.
     ///
-    /// - Parameter variants: those of all audiences that are not over.
-    /// - Returns: `nil`: nobody gets a push now.
+    /// - Parameters:
+    ///   - empty: the shard without pushes and members.
+    ///   - variants: those of all audiences that are not over.
+    /// - Returns: the shard, and what is written; `nil`: nobody gets a push now.
     private static func send(
-        _ empty: StartShard, among variants: [String], of run: StartRun, _ claim: ShardClaim,
+        _ pushes: [StartPush], in empty: Shard, among variants: [String], of run: StartRun, _ claim: WorkClaim,
         on connection: PostgresConnection
-    ) async throws -> StartShard? {
+    ) async throws -> (Shard?, [PostgresQuery]) {
         var (run, shard) = (run, empty)
-        // Broadcasts are locked in a fixed order, so that no two transactions deadlock.
-        let contents = Set(shard.pushes.compactMap(\.content)).sorted { $0.uuidString < $1.uuidString }
-        for content in contents where try await !CrowdNews.hold(content, on: connection) {
+        let contents = Set(pushes.compactMap(\.content))
+        guard try await connection.query(CrowdNews.hold(contents)).count == contents.count else {
             // The broadcast whose content a push would show has just been withdrawn. The run is due again after
             // `StartStanding.patience`.
-            if !run.isUnderWay { try await connection.query(rest(run, until: later(than: claim.at))) }
-            return nil
+            return (nil, [rest(run, until: later(than: claim.at))])
         }
-        // An audience that followers wait for can start now, or no longer exists.
-        if !run.passedOver.isSubset(of: Set(variants).subtracting(shard.pushes.map(\.variant))) {
-            run.passedOver = []
-            try await connection.query(resume(run, now: claim.at))
+        // An audience that followers wait for can start now, or no longer exists. So all followers are read again.
+        if !run.passedOver.isSubset(of: Set(variants).subtracting(pushes.map(\.variant))) {
+            (run.passedOver, run.cursor) = ([], 0)
         }
-        try await restart(&run, shard, claim, on: connection)
-        shard.members = try await nextMembers(of: &run, shard, among: variants, claim, on: connection)
-        guard shard.members.isEmpty else {
-            let shown = Set(shard.members.map(\.form.push)).map { shard.pushes[$0].content }
-            try await connection.pipeline(
-                [lease(run, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
-            return shard
-        }
-        guard !run.isUnderWay else {
-            try await connection.query("update start_runs set \(progress(run)) where id = \(run.id)")
-            return nil
-        }
-        let next = run.passedOver.isEmpty ? nextLook(until: shard.until, now: claim.at) : later(than: claim.at)
-        let isDone = run.cursor == nil && run.restartAfter == nil
-        try await connection.query(idle(run, until: isDone ? next : claim.at))
-        if isDone { try await connection.query(finish(run.id, now: claim.at)) }
-        return nil
+        let shown = try await fill(&shard, of: &run, pushes, among: variants, claim, on: connection)
+        guard shard.members.isEmpty else { return (shard, [lease(run, shard, claim), CrowdNews.show(shown)]) }
+        let next = run.passedOver.isEmpty ? nextLook(until: shard.deadline, now: claim.at) : later(than: claim.at)
+        return (nil, [idle(run, until: run.cursor == nil ? next : claim.at), finish(run.id, now: claim.at)])
     }
 
     /// The most shards of a run that a replica sends at a time: while APNs answers the pushes of one, the database
     /// takes the next.
     private static let shardsUnderWay = 2
 
-    /// Ends the lease of a run with the last of its shards.
-    static let endShard: PostgresQuery = """
-        shards = shards - 1, leased_by = case when shards > 1 then leased_by end,
-        leased_until = case when shards > 1 then leased_until end
+    /// Ends a shard, and with the last one the lease of the run.
+    static func ending(_ shard: Shard) -> PostgresQuery {
         """
+        shards = array_remove(shards, \(shard.lease)::int), leased_by = case when \(hasOthers) then leased_by end,
+        leased_until = case when \(hasOthers) then leased_until end
+        """
+    }
+
+    /// Whether the run has another shard under way than the one that ends.
+    static let hasOthers: PostgresQuery = "cardinality(shards) > 1"
+
+    /// The condition that a replica still has the lease for a shard. A settlement is repeated if its answer was lost, and
+    /// finds that its shard has ended.
+    static func holds(_ shard: Shard, _ replica: UUID) -> PostgresQuery {
+        "id = \(shard.owner) and leased_by = \(replica) and \(shard.lease) = any(shards)"
+    }
 
     /// When a run that waits for an audience is due again.
     static func later(than now: Date) -> Date { now.addingTimeInterval(StartStanding.patience) }
@@ -169,80 +169,71 @@ extension StartStore {
     /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// Ends a lease whose replica has no shard of it. If that replica has died, the starts of the last shard become
-    /// `unknown`, because nobody knows whether these installations got a start.
+    /// Settles the starts of a lease whose replica has no shard of it. If that replica has died, they become `unknown`,
+    /// because nobody knows whether these installations got a start.
     ///
     /// - Parameter isUnsent: the starts become pending again, because the answer to the commit that leased the shard
     ///   never reached this replica, so nothing was sent to them.
     private static func endLease(of run: StartRun, isUnsent: Bool, now: Date) -> PostgresQuery {
         """
-        with lost as (
-            update starts set state = case when \(isUnsent) then 'pending' else 'unknown' end::start_state,
-                due_at = case when \(isUnsent) then \(now)::timestamptz end,
-                reason = case when not \(isUnsent) then 'the replica that waited for the answer died' end
-            where run = \(run.id) and state = 'sending' returning 1
-        ), counted as (select count(*) as n from lost where not \(isUnsent))
-        update start_runs set leased_by = null, leased_until = null, shards = 0,
-            started_at = case when n > 0 then coalesce(started_at, \(now)) else started_at end,
-            rate_from = case when n > 0 then coalesce(rate_from, \(now)) else rate_from end,
-            rate_answered = rate_answered + case when rate_until is null then n else 0 end
-        from counted where id = \(run.id)
+        update starts set state = case when \(isUnsent) then 'pending' else 'unknown' end::start_state,
+            due_at = case when \(isUnsent) then \(now)::timestamptz end,
+            reason = case when not \(isUnsent) then 'the replica that waited for the answer died' end
+        where run = \(run.id) and state = 'sending'
         """
     }
 
-    /// Makes the followers due whose audiences could not start before.
-    private static func resume(_ run: StartRun, now: Date) -> PostgresQuery {
-        "update starts set due_at = \(now) where run = \(run.id) and state = 'pending' and due_at is null"
-    }
-
+    /// Lets a run wait. The lease of a run that has a shard under way continues.
     private static func idle(_ run: StartRun, until date: Date, rests: Bool = false) -> PostgresQuery {
-        """
-        update start_runs set leased_by = null, leased_until = null, shards = 0, due_at = \(date), rests = \(rests),
-            \(progress(run))
-        where id = \(run.id)
-        """
+        let end: PostgresQuery = """
+            leased_by = null, leased_until = null, shards = '{}', due_at = \(date), rests = \(rests),
+            """
+        return "update start_runs set \(run.isUnderWay ? "" : end) \(progress(run)) where id = \(run.id)"
     }
 
     /// Lets a run wait that cannot send now, whatever starts are due.
     private static func rest(_ run: StartRun, until date: Date) -> PostgresQuery { idle(run, until: date, rests: true) }
 
-    private static func lease(_ run: StartRun, _ claim: ShardClaim) -> PostgresQuery {
+    private static func lease(_ run: StartRun, _ shard: Shard, _ claim: WorkClaim) -> PostgresQuery {
         """
         update start_runs set leased_by = \(claim.replica), leased_until = \(claim.leasedUntil),
-            leases = leases + \(run.isUnderWay ? 0 : 1), shards = shards + 1, due_at = \(claim.leasedUntil), rests = false,
+            last_shard = \(shard.lease),
+            shards = case when \(run.isUnderWay) then shards else '{}' end || \(shard.lease)::int,
+            due_at = \(claim.leasedUntil), rests = false, started_at = coalesce(started_at, \(claim.at)),
             finished_at = null, \(progress(run))
         where id = \(run.id)
         """
     }
 
-    /// The columns that record how far a run has read its followers (`cursor`, `passed_over`) and the activities to
-    /// restart (`restart_after`).
+    /// The columns that record how far a run has read its followers.
     private static func progress(_ run: StartRun) -> PostgresQuery {
-        """
-        cursor = \(run.cursor), passed_over = \(run.passedOver.sorted()), restart_after = \(run.restartAfter)
-        """
+        "cursor = \(run.cursor), passed_over = \(run.passedOver.sorted())"
     }
 
     /// If nothing is left to send, records that.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
-        update start_runs r set finished_at = coalesce(r.finished_at, \(now)),
-            rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
-        where r.id = \(run) and r.shards = 0 and r.cursor is null and r.passed_over = '{}' and r.restart_after is null
-            and \(firstPending) is null
+        update start_runs r set \(finishing(at: now))
+        where r.id = \(run) and r.shards = '{}' and r.cursor is null and r.passed_over = '{}' and \(firstPending) is null
+        """
+    }
+
+    private static func finishing(at now: Date) -> PostgresQuery {
+        """
+        finished_at = coalesce(r.finished_at, \(now)),
+            rate_until = coalesce(r.rate_until, case when r.started_at is not null then \(now)::timestamptz end)
         """
     }
 
     /// Closes a run: no more starts are sent. Pending starts stay, for the case that the run is opened again.
     /// Followers without a start are counted later, under a lease and without the lock on the run's row, because there
     /// may be a million followers. If the replica that counts dies, another replica counts again.
-    private static func close(_ run: StartRun, _ claim: ShardClaim) -> PostgresQuery {
+    private static func close(_ shard: Shard, _ claim: WorkClaim) -> PostgresQuery {
         """
         update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), rests = true,
-            finished_at = coalesce(r.finished_at, \(claim.at)),
-            rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
-            leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), shards = 1, due_at = \(claim.leasedUntil)
-        where r.id = \(run.id)
+            \(finishing(at: claim.at)), leased_by = \(claim.replica), leased_until = \(claim.leasedUntil),
+            due_at = \(claim.leasedUntil), last_shard = \(shard.lease), shards = array[\(shard.lease)::int]
+        where r.id = \(shard.owner)
         """
     }
 }
@@ -251,29 +242,101 @@ extension StartStore {
     /// Ends a run that was closed. When its event is over, stores the counts of followers without a start as they are
     /// now, because the set of followers changes later. Until then the run is looked at once a minute: reports count who
     /// came too late. If the run was opened again meanwhile, only its lease is ended.
-    func end(_ run: Int, replica: UUID, now: Date) async throws {
-        let counted = try await reports.transaction { connection -> Contract.IneligibleCounts? in
+    func end(_ shard: Shard, replica: UUID, now: Date) async throws {
+        let run = shard.owner
+        let counted = try await reports.transaction { connection -> PostgresJSON? in
             try await connection.query("set transaction isolation level repeatable read")
             let rows = try await connection.query(
                 """
-                select r.app, e.topics, r.attributes_type, e.ended_at is null and e.cancelled_at is null as is_open
-                from start_runs r join events e on e.key = r.event_key where r.id = \(run)
+                select r.app, e.topics, r.attributes_type from start_runs r join events e on e.key = r.event_key
+                where r.id = \(run) and (e.ended_at is not null or e.cancelled_at is not null)
                 """)
-            guard let row = rows.first, try !row.decode(Bool.self, "is_open") else { return nil }
-            return try await Self.missing(
+            guard let row = rows.first else { return nil }
+            let counts = try await Self.missing(
                 run: run, app: try row.decode("app"), topics: try row.decode("topics"),
                 attributesType: try row.decode("attributes_type"), on: connection)
+            return PostgresJSON(bytes: JSONWriter.text(counts))
         }
         try await dispatch.query(
             """
-            update start_runs set \(Self.endShard),
+            update start_runs set \(Self.ending(shard)),
                 due_at = case when closed_at is null then due_at
                     when \(counted == nil) then \(Self.nextLook(until: .distantFuture, now: now)) end,
-                too_old = case when closed_at is not null then \(counted?.system) end,
-                disabled = case when closed_at is not null then \(counted?.disabled) end,
-                without_token = case when closed_at is not null then \(counted?.noToken) end,
-                too_late = case when closed_at is not null then \(counted?.tooLate) end
-            where id = \(run) and leased_by = \(replica)
+                ineligible = case when closed_at is not null then \(counted) end
+            where \(Self.holds(shard, replica))
             """)
+    }
+}
+
+/// The push that the members of one audience get.
+struct StartPush: Sendable {
+    /// The audience's variant as the column has it: empty for an audience without a variant.
+    var variant: String
+    /// With the alert for members whose language has no own alert.
+    var payload: BroadcastPayload
+    /// The alerts by language.
+    var alerts: LocaleLookup<[UInt8]>
+    /// Apple's ID of the audience's channel; `nil` where activities get tokens.
+    var channelID: String?
+    /// When the row of this channel was inserted.
+    var channelMadeAt: Date?
+    /// The broadcast whose content the push shows; `nil`: the push shows the declared content.
+    var content: UUID?
+    /// `aps.timestamp`; every later update has a higher timestamp.
+    var timestamp: Int
+    /// The value of `apns-expiration`.
+    var expiration: Int
+
+    /// The push for members with this system and locale.
+    ///
+    /// - Parameter run: starts of different events have different collapse IDs, so a phone that is offline gets all of
+    ///   them later.
+    func push(hasInput: Bool, locale: String?, run: Int) -> Shard.Push {
+        var payload = payload
+        if !hasInput { payload.start?.input = nil }
+        payload.alert = locale.flatMap(alerts.value) ?? payload.alert
+        return Shard.Push(
+            body: payload.body(timestamp: timestamp), priority: .immediate, expiration: expiration,
+            collapseID: "start-\(run)")
+    }
+}
+
+/// A locked run.
+struct StartRun: Decodable {
+    let id, app: Int
+    let eventKey: String
+    let topics: [String]
+    /// The replica that leased the run, and the number of the newest shard.
+    let leasedBy: UUID?
+    let lastShard: Int
+    /// Followers up to this installation were taken into shards; `nil`: all followers were.
+    var cursor: Int?
+    /// Whether the run is closed. If it is, the followers without a start still have to be counted.
+    let isClosed: Bool
+    /// Variants whose followers wait, because nothing could be started on their audiences yet. A variant is as its column
+    /// has it.
+    var passedOver: Set<String>
+    /// Whether this replica sends a shard of the run at this moment. Then the run's lease continues, and the run does
+    /// nothing but send more.
+    var isUnderWay = false
+
+    private enum CodingKeys: CodingKey {
+        case id, app, eventKey, topics, leasedBy, lastShard, cursor, isClosed, passedOver
+    }
+
+    /// A run by its number, with a row for each of its audiences that is also a `StartStanding`.
+    static func load(_ id: Int) -> PostgresQuery {
+        """
+        select r.id, r.app, r.event_key as "eventKey", r.leased_by as "leasedBy", r.last_shard as "lastShard", r.cursor,
+            r.closed_at is not null as "isClosed", r.passed_over as "passedOver", \(StartStanding.columns),
+            \(ChannelStore.addressColumns)
+        from (select * from start_runs where id = \(id)) r
+        join app_environments ae on ae.id = r.app \(ChannelStore.addressJoins)
+        join events e on e.key = r.event_key
+        left join event_starts s on s.event_key = r.event_key
+        left join lateral (\(AudienceColumns.started(of: "r.event_key", in: "ae"))) u on true
+        \(StartStanding.joins)
+        order by u.position
+        """
     }
 }

@@ -5,17 +5,15 @@ internal import GrandstandContract
 internal import JSON
 
 /// The newest content that was accepted for an audience, with the other fields of its message that a start takes over.
-struct NewestContent: Sendable, Hashable {
+struct NewestContent: Decodable, Sendable, Hashable {
     var broadcast: UUID
-    /// JSON object text.
-    var contentState: [UInt8]
+    var contentState: RawJSON
     /// Seconds since 1970.
     var staleDate: Int?
-    /// JSON number text.
-    var relevanceScore: [UInt8]?
+    var relevanceScore: RawJSON?
 }
 
-extension Contract.Start {
+extension Contract.StartDraft {
     /// The declared push with the newest accepted content, so that no activity begins with an old score. The declared
     /// content, with the event's defaults, is used until a content is accepted. `attributes`, the content and the alert
     /// go into the push byte for byte as the caller wrote them.
@@ -29,12 +27,12 @@ extension Contract.Start {
     func payload(
         newest: NewestContent? = nil, filledBy defaults: Contract.EventDefaults, at time: Date, until end: Date? = nil
     ) -> BroadcastPayload? {
-        guard let content = newest?.contentState ?? contentState?.array else { return nil }
+        guard let content = newest?.contentState ?? contentState else { return nil }
         let ends = [staleDate?.epoch, newest == nil ? defaults.staleDate(at: time) : nil, end?.epoch]
         return BroadcastPayload(
-            event: .start, contentState: content, alert: alert.array,
+            event: .start, contentState: content.array, alert: alert.array,
             staleDate: newest?.staleDate ?? ends.lazy.compactMap(\.self).first,
-            relevanceScore: newest == nil ? defaults.relevanceScore?.array : newest?.relevanceScore,
+            relevanceScore: (newest == nil ? defaults.relevanceScore : newest?.relevanceScore)?.array,
             start: .init(attributesType: Array(attributesType.quotedJSON.utf8), attributes: attributes.array))
     }
 
@@ -48,7 +46,7 @@ extension Contract.Start {
     func requireFit(with defaults: Contract.EventDefaults) throws(Problem) {
         // Timestamps have ten digits until 2286.
         let late = Date(timeIntervalSince1970: 4_000_000_000)
-        let empty = NewestContent(broadcast: UUID(), contentState: Array("{}".utf8))
+        let empty = NewestContent(broadcast: UUID(), contentState: RawJSON(unchecked: "{}".utf8))
         guard
             var payload = payload(
                 newest: contentState == nil ? empty : nil, filledBy: defaults, at: late, until: late)
@@ -77,5 +75,34 @@ extension BroadcastPayload {
     func size(_ alerts: some Sequence<[UInt8]>, timestamp: Int) -> Int {
         let longest = alerts.map(\.count).max() ?? 0
         return body(timestamp: timestamp).count + max(0, longest - (alert?.count ?? 0))
+    }
+}
+
+extension Contract.StartDraft {
+    /// Checks the start of an event's body. Members that were left out get their values, where answers show one.
+    ///
+    /// - Parameters:
+    ///   - startsAt: the event's start time.
+    ///   - audiences: the event's audiences.
+    mutating func check(startsAt: Date?, audiences ids: [Audience.ID], _ faults: inout RequestFaults) {
+        let advice = "APNs starts an activity only with an alert that has a text."
+        faults.requireText(of: alert, at: "/start/alert", advice)
+        faults.requireTexts(of: alertsByLocale ?? [:], at: "/start/alertsByLocale", advice)
+        if let from = at ?? startsAt {
+            if let until, until <= from {
+                faults.add("/start/until", "until is not after the time of the start, \(RFC3339.text(from)).")
+            }
+        } else {
+            faults.add(
+                "/start/at",
+                "A start needs a time: give at in the start or startsAt in the event, or set start to null.")
+        }
+        for fault in audiences?.faults(among: ids, at: "/start/audiences") ?? [] {
+            faults.add(fault.pointer, fault.detail)
+        }
+        audiences = audiences?.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        if alertsByLocale?.isEmpty == true { alertsByLocale = nil }
+        staleDate = staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) }
+        restart = restart ?? false
     }
 }

@@ -4,20 +4,12 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The assumption of a report on a start.
-enum StartOutlook: Sendable, Hashable {
-    case asItIs
-    /// With the counts that the start would have if it were requested now.
-    case dryRun
-    /// With the counts and the state that the start will have once it is requested now.
-    case asked
-}
-
 /// The question that a report on starts answers. Callers with the same question share one answer.
 struct StartQuestion: Hashable, Sendable {
     let key: EventKey
     let reach: AppReach
-    let outlook: StartOutlook
+    /// Whether the report has the counts that the start would have if it were requested now.
+    let isDryRun: Bool
 }
 
 extension StartStore {
@@ -27,9 +19,9 @@ extension StartStore {
     ///
     /// - Throws: `event-not-found`; `invalid-request` for an event that declares no start.
     func report(
-        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date
+        of key: EventKey, within reach: AppReach, isDryRun: Bool = false, now: Date
     ) async throws -> Contract.StartReport {
-        let question = StartQuestion(key: key, reach: reach, outlook: outlook)
+        let question = StartQuestion(key: key, reach: reach, isDryRun: isDryRun)
         return try await Database.alone { try await answers.run((question, now)).get() }
     }
 
@@ -47,8 +39,7 @@ extension StartStore {
                             // With this isolation level, a push that is sent during the count is in all of the counts
                             // or in none.
                             try await connection.query("set transaction isolation level repeatable read")
-                            return try await report(
-                                of: question.key, within: question.reach, question.outlook, now: now, on: connection)
+                            return try await report(question, now: now, on: connection)
                         })
                 } catch let problem as Problem where problem.kind != .storeUnavailable {
                     answers[question] = .failure(problem)
@@ -59,105 +50,113 @@ extension StartStore {
     }
 
     private static func report(
-        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date,
-        on connection: PostgresConnection
+        _ question: StartQuestion, now: Date, on connection: PostgresConnection
     ) async throws -> Contract.StartReport {
-        try await EventReach.require(reach, event: key, on: connection)
-        let rows = try await connection.query(audiences(of: key))
+        let key = question.key
+        guard try await EventReach.reaches(question.reach, event: key, on: connection) else {
+            throw Problem.noEvent(key)
+        }
+        // The audiences of the event, app by app, each with the run of its app.
+        let rows = try await connection.query(
+            """
+            select ae.id as app, \(StartStanding.columns), r.id as run,
+                coalesce(s.asked_by, s.declared_by) as started_by, r.started_at as "startedAt",
+                r.finished_at as "finishedAt", r.rate_until as "rateUntil", r.ineligible as closed,
+                r.id is null or r.closed_at is not null or r.cursor is not null
+                    or exists (select from starts where run = r.id and state in ('pending', 'sending')) as "isLeft",
+                coalesce(r.passed_over, '{}') as "passedOver"
+            from (select * from events where key = \(key.rawValue)) e
+            join event_starts s on s.event_key = e.key
+            cross join lateral (
+                select bundle_id, environment, min(position) as place from audiences where event_key = e.key
+                group by bundle_id, environment offset 0) has
+            join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
+            cross join lateral (\(AudienceColumns.started(of: "e.key", in: "ae"))) u
+            \(StartStanding.joins)
+            left join start_runs r on r.event_key = e.key and r.app = ae.id
+            order by has.place, u.position
+            """)
         guard !rows.isEmpty else {
             let events = try await connection.query("select from events where key = \(key.rawValue)")
             throw events.isEmpty ? Problem.noEvent(key) : undeclared(key)
         }
-        var apps: [(app: Int, rows: [PostgresRow])] = []
-        for row in rows {
-            let app: Int = try row.decode("app")
-            if apps.last?.app != app { apps.append((app, [])) }
-            apps[apps.count - 1].rows.append(row)
-        }
         var (reports, rates): ([Contract.AudienceStart], [StartRate]) = ([], [])
-        for (app, rows) in apps {
-            let rate = try StartRate(rows[0])
-            if let rate { rates.append(rate) }
-            reports.append(try await report(of: rows, app, rate, outlook, now: now, on: connection))
+        var rest = rows[...]
+        while let row = rest.first {
+            let run: RunReport = try row.read()
+            let own = try rest.prefix { try $0.decode(Int.self, "app") == run.app }
+            rest = rest.dropFirst(own.count)
+            let (report, rate) = try await report(
+                of: own.map { try $0.read() }, run, question, now: now, on: connection)
+            reports.append(report)
+            rates += rate
         }
         return Contract.StartReport(reports, rates: rates, by: try rows[0].decode("started_by"), at: now)
     }
 
-    /// The audiences of an event that declares a start, app by app, with the runs of their apps.
-    private static func audiences(of key: EventKey) -> PostgresQuery {
-        """
-        select ae.id as app, \(StartStanding.columns), r.id as run,
-            coalesce(s.asked_by, s.declared_by) as started_by,
-            r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.too_old as "closed.system",
-            r.disabled as "closed.disabled", r.without_token as "closed.noToken", r.too_late as "closed.tooLate",
-            w.under_way,
-            r.id is null or r.closed_at is not null or r.cursor is not null or r.restart_after is not null
-                or w.under_way > 0 or \(firstPending) is not null as is_left,
-            coalesce(r.passed_over, '{}') as passed_over
-        from (select * from events where key = \(key.rawValue)) e
-        join event_starts s on s.event_key = e.key
-        cross join lateral (
-            select bundle_id, environment, min(position) as place from audiences where event_key = e.key
-            group by bundle_id, environment offset 0) has
-        join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
-        cross join lateral (\(AudienceColumns.selected(of: "e.key", in: "ae", by: "s.audiences"))) u
-        \(StartStanding.joins)
-        left join start_runs r on r.event_key = e.key and r.app = ae.id
-        cross join lateral (select count(*) as under_way from starts where run = r.id and state = 'sending') w
-        order by has.place, u.position
-        """
-    }
-
-    /// - Parameter rows: the rows of `audiences` of one app.
-    private static func report(
-        of rows: [PostgresRow], _ app: Int, _ rate: StartRate?, _ outlook: StartOutlook, now: Date,
-        on connection: PostgresConnection
-    ) async throws -> Contract.AudienceStart {
-        let row = rows[0]
-        let (present, asked) = (
-            try rows.map { try StartStanding($0) }, try rows.map { try StartStanding($0, askedAt: now) }
-        )
-        let isOver = (outlook == .asItIs ? present : asked).allSatisfy { $0.isOver(at: now) }
-        // Whether a follower without a start may still get one, because the app's run was not opened, may begin again,
-        // or is not done. If only followers of some variants are left, these audiences count.
-        let (isLeft, passedOver): (Bool, [String]) = (try row.decode("is_left"), try row.decode("passed_over"))
-        let underWay: Int = try row.decode("under_way")
-        let (state, waitingFor) = (outlook == .asked ? asked : present).state(
-            at: now, isSending: underWay > 0, isLeft: isLeft || !passedOver.isEmpty, of: isLeft ? [] : passedOver)
-        let audience = present[0].audience
-        var report = Contract.AudienceStart(
-            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-            variant: rows.count > 1 ? nil : audience.variant?.rawValue, state: state, waitingFor: waitingFor,
-            startedAt: try row.decode("started_at"), finishedAt: try row.decode("finished_at"), counts: .init(),
-            byReason: [:], perSecond: rate?.perSecond(at: now))
-        let run: Int? = try row.decode("run")
-        var settled = 0
-        if let run {
-            let rows = try await connection.query(
-                """
-                select state, reason, count(*) as n, count(confirmed_at) as confirmed from starts
-                where run = \(run) and state not in ('pending', 'sending') group by state, reason
-                """)
-            for row in rows { settled += try report.add(row) }
-        }
-        if isOver, let closed = try row.read(Closed.self).closed {
-            report.counts.ineligible = closed
-        } else {
-            var missing = try await missing(
-                run: run ?? 0, app: app, topics: present[0].topics,
-                attributesType: present[0].declaration?.attributesType ?? "", on: connection)
-            // Pushes that are under way will be answered, even if the start ends before the answers come.
-            report.counts.pending = isOver ? min(underWay, missing.tooLate) : missing.tooLate
-            missing.tooLate -= report.counts.pending
-            report.counts.ineligible = missing
-        }
-        report.counts.followers = settled + report.counts.pending + report.counts.ineligible.total
-        return report
-    }
-
-    /// The followers without a start when the run was closed; `nil`: the run is open, or they are not counted yet.
-    private struct Closed: Decodable {
+    /// What a report reads of an app's run.
+    private struct RunReport: Decodable {
+        let app: Int
+        /// `nil`: no run was opened.
+        let run: Int?
+        let startedAt, finishedAt, rateUntil: Date?
+        /// The followers without a start when the run was closed; `nil`: the run is open, or they are not counted yet.
         let closed: Contract.IneligibleCounts?
+        /// Whether a follower without a start may still get one, because the app's run was not opened, may begin again,
+        /// or is not done. If only followers of some variants are left, these audiences count.
+        let isLeft: Bool
+        let passedOver: [String]
+    }
+
+    /// - Parameter present: the audiences of one app.
+    private static func report(
+        of present: [StartStanding], _ run: RunReport, _ question: StartQuestion, now: Date,
+        on connection: PostgresConnection
+    ) async throws -> (Contract.AudienceStart, [StartRate]) {
+        var (counts, byReason, found) = (Contract.StartCounts(), [String: Int](), [StartState: Int]())
+        var answered = 0
+        // If APNs refused the push, a confirmation is not counted, because the app or another sender started the
+        // activity.
+        let rows = try await connection.query(
+            """
+            select state, reason, count(*) as n,
+                count(confirmed_at) filter (where state in ('accepted', 'unknown')) as confirmed,
+                count(*) filter (where at <= \(run.rateUntil ?? now)) as in_time
+            from starts where run = \(run.run) group by state, reason
+            """)
+        for row in rows {
+            let (state, count): (StartState, Int) = (try row.word("state"), try row.decode("n"))
+            found[state, default: 0] += count
+            counts.confirmed += try row.decode(Int.self, "confirmed")
+            if state.isSettled { answered += try row.decode(Int.self, "in_time") }
+            guard state == .rejected, let reason = try row.decode(String?.self, "reason") else { continue }
+            byReason[reason, default: 0] += count
+        }
+        (counts.accepted, counts.rejected) = (found[.accepted] ?? 0, found[.rejected] ?? 0)
+        (counts.unknown, counts.ineligible) = (found[.unknown] ?? 0, run.closed ?? counts.ineligible)
+        let asked = question.isDryRun ? present.map { $0.asked(at: now) } : present
+        let isOver = asked.allSatisfy { $0.isOver(at: now) }
+        let underWay = found[.sending] ?? 0
+        if !isOver || run.closed == nil {
+            counts.ineligible = try await missing(
+                run: run.run ?? 0, app: run.app, topics: present[0].topics,
+                attributesType: present[0].start?.attributesType ?? "", on: connection)
+            // Pushes that are under way will be answered, even if the start ends before the answers come.
+            counts.pending = isOver ? min(underWay, counts.ineligible.tooLate) : counts.ineligible.tooLate
+            counts.ineligible.tooLate -= counts.pending
+        }
+        counts.followers =
+            counts.accepted + counts.rejected + counts.unknown + counts.pending + counts.ineligible.total
+        let (state, waitingFor) = present.state(
+            at: now, isSending: underWay > 0, isLeft: run.isLeft || !run.passedOver.isEmpty,
+            of: run.isLeft ? [] : run.passedOver)
+        let rate = run.startedAt.map { [StartRate(answered: answered, from: $0, until: run.rateUntil)] } ?? []
+        let report = Contract.AudienceStart(
+            bundleId: present[0].bundleId.rawValue, environment: .init(present[0].environment),
+            variant: present.count > 1 || present[0].variant.isEmpty ? nil : present[0].variant, state: state,
+            waitingFor: waitingFor, startedAt: run.startedAt, finishedAt: run.finishedAt, counts: counts,
+            byReason: byReason, perSecond: rate.perSecond(at: now))
+        return (report, rate)
     }
 
     /// Counts the followers whose start is not settled, in one pass.
@@ -190,28 +189,6 @@ extension StartStore {
     }
 }
 
-extension Contract.AudienceStart {
-    /// Adds the row's number of starts to the count for the row's state and reason.
-    ///
-    /// - Returns: this number; 0 if the starts are not settled.
-    fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
-        let count: Int = try row.decode("n")
-        let state: StartState = try row.word("state")
-        // If APNs refused the push, a confirmation is not counted, because the app or another sender started the
-        // activity.
-        if state != .rejected { counts.confirmed += try row.decode(Int.self, "confirmed") }
-        switch state {
-        case .pending, .sending: return 0
-        case .accepted: counts.accepted += count
-        case .unknown: counts.unknown += count
-        case .rejected:
-            counts.rejected += count
-            if let reason = try row.decode(String?.self, "reason") { byReason[reason, default: 0] += count }
-        }
-        return count
-    }
-}
-
 /// Counts the pushes that were answered between the first push and the moment when nothing was left to send. Pushes to
 /// followers that joined later do not count, because their number per second depends on when the followers join.
 struct StartRate: Sendable, Hashable {
@@ -221,24 +198,12 @@ struct StartRate: Sendable, Hashable {
     var until: Date?
 }
 
-extension StartRate {
-    /// The rate of the run in a row; `nil`: nothing was sent yet.
-    init?(_ row: PostgresRow) throws {
-        guard let from: Date = try row.decode(Date?.self, "rate_from") else { return nil }
-        self.init(answered: try row.decode("rate_answered"), from: from, until: try row.decode("rate_until"))
-    }
-
-    /// The rates of several audiences as one; `nil`: no audience has a rate.
-    init?(of rates: [Self]) {
-        guard let from = rates.map(\.from).min() else { return nil }
-        self.init(
-            answered: rates.map(\.answered).reduce(0, +), from: from,
-            until: rates.allSatisfy { $0.until != nil } ? rates.compactMap(\.until).max() : nil)
-    }
-
-    /// The number of pushes answered per second while there were pushes to send.
-    func perSecond(at now: Date) -> Double {
-        (Double(answered) / max((until ?? now).timeIntervalSince(from), 0.001)).tenths
+extension [StartRate] {
+    /// The number of pushes answered per second while one of the audiences had pushes to send; `nil`: none was answered.
+    func perSecond(at now: Date) -> Double? {
+        let answered = map(\.answered).reduce(0, +)
+        guard answered > 0, let from = map(\.from).min(), let until = map({ $0.until ?? now }).max() else { return nil }
+        return (Double(answered) / Swift.max(until.timeIntervalSince(from), 0.001)).tenths
     }
 }
 
@@ -255,7 +220,7 @@ extension Contract.StartReport {
             finishedAt: audiences.allSatisfy { $0.finishedAt != nil } ? audiences.compactMap(\.finishedAt).max() : nil,
             counts: audiences.map(\.counts).reduce(Contract.StartCounts(), +),
             byReason: audiences.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) },
-            perSecond: StartRate(of: rates)?.perSecond(at: now), by: by, audiences: audiences)
+            perSecond: rates.perSecond(at: now), by: by, audiences: audiences)
     }
 }
 
@@ -268,14 +233,11 @@ extension Contract.StartCounts {
     }
 
     static func + (one: Self, other: Self) -> Self {
-        let (first, second) = (one.ineligible, other.ineligible)
-        return Self(
-            followers: one.followers + other.followers, accepted: one.accepted + other.accepted,
-            confirmed: one.confirmed + other.confirmed, rejected: one.rejected + other.rejected,
-            unknown: one.unknown + other.unknown, pending: one.pending + other.pending,
-            ineligible: .init(
-                system: first.system + second.system, disabled: first.disabled + second.disabled,
-                noToken: first.noToken + second.noToken, tooLate: first.tooLate + second.tooLate))
+        let parts: [WritableKeyPath<Self, Int>] = [
+            \.followers, \.accepted, \.confirmed, \.rejected, \.unknown, \.pending, \.ineligible.system,
+            \.ineligible.disabled, \.ineligible.noToken, \.ineligible.tooLate,
+        ]
+        return parts.reduce(into: one) { $0[keyPath: $1] += other[keyPath: $1] }
     }
 }
 

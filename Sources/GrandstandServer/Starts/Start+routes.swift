@@ -11,12 +11,11 @@ extension API {
             Route(.startEvent) { request, context in
                 let key = try context.eventKey()
                 let order = try Contract.StartOrder.read(try await request.json(orIfEmpty: "{}"))
-                let caller = try context.caller
-                if order.dryRun ?? false {
-                    return .json(try await starts.report(of: key, within: caller.reach, .dryRun, now: now()))
-                }
+                let (caller, isDryRun, now) = (try context.caller, order.dryRun ?? false, now())
+                if !isDryRun { try await starts.start(key, within: caller.reach, by: caller.actor, now: now) }
                 return .json(
-                    try await starts.start(key, within: caller.reach, by: caller.actor, now: now()), status: .accepted)
+                    try await starts.report(of: key, within: caller.reach, isDryRun: isDryRun, now: now),
+                    status: isDryRun ? .ok : .accepted)
             },
             Route(.stopStart) { _, context in
                 let caller = try context.caller
@@ -26,7 +25,7 @@ extension API {
             Route(.getStart) { _, context in
                 .json(
                     try await starts.report(
-                        of: try context.eventKey(), within: try context.caller.reach, .asItIs, now: now()))
+                        of: try context.eventKey(), within: try context.caller.reach, now: now()))
             },
             Route(.listTopics) { _, context in
                 let target = try context.app()

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
 /// Starts of events in the tables `event_starts`, `start_runs` and `starts`: who got one, who will get one, and which
@@ -21,7 +22,7 @@ struct StartStore: ShardStore {
         self.database = database
         self.dispatch = dispatch ?? database
         self.reports = reports ?? database
-        answers = Self.answers(self.reports.forLongWork)
+        answers = Self.answers(self.reports)
     }
 
     func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
@@ -51,7 +52,7 @@ struct StartStore: ShardStore {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// When the first pending start of run `r` is due; null: none is pending but those that wait for their audience.
+    /// When the first pending start of run `r` is due; null: none is pending.
     static let firstPending: PostgresQuery =
         "(select due_at from starts where run = r.id and state = 'pending' order by due_at limit 1)"
 
@@ -76,5 +77,140 @@ struct StartStore: ShardStore {
     }
 }
 
-/// The outcome of a push that starts an activity.
-typealias StartOutcome = PushOutcome<StartShard.Member>
+extension StartStore {
+    /// Opens the runs of events whose starts are due now. Compares runs that are already open with the starts that
+    /// their events declare now.
+    func open(now: Date) async throws {
+        try await dispatch.transaction { connection in
+            // An event that is being declared is skipped. Otherwise this transaction would have to wait for the
+            // declaration, and registrations would have to wait for this transaction. The declaration makes the event
+            // due again.
+            let due = try await connection.query(
+                """
+                select event_key from event_starts where opens_at <= \(now)
+                order by opens_at limit \(Self.openings) for no key update skip locked
+                """)
+            guard !due.isEmpty else { return }
+            try await connection.pipeline([
+                Self.openingLock, Self.openRuns(of: try due.map { try $0.decode("event_key") }, now: now),
+            ])
+        }
+    }
+
+    /// The maximum number of events that one transaction opens. It is limited, because registrations wait for the
+    /// transaction.
+    private static let openings = 100
+
+    /// Opens a run for each app and environment with a chosen audience. Existing runs begin again if they were closed, or
+    /// if their topics or attributes type changed. An installation whose start is settled gets no other start.
+    private static func openRuns(of keys: [String], now: Date) -> PostgresQuery {
+        """
+        with opened as (
+            insert into start_runs as r (event_key, app, topics, attributes_type, due_at)
+            select e.key, ae.id, e.topics, s.attributes_type, \(now)
+            from events e join event_starts s on s.event_key = e.key
+            cross join lateral (select * from audiences where event_key = e.key offset 0) u
+            join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
+            where e.key = any(\(keys)) and e.ended_at is null and e.cancelled_at is null
+                and u.starts
+            group by e.key, ae.id, s.attributes_type
+            on conflict (event_key, app) do update set topics = excluded.topics,
+                attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0, closed_at = null,
+                ineligible = null
+            where r.closed_at is not null
+                or (r.topics, r.attributes_type) is distinct from (excluded.topics, excluded.attributes_type)
+        )
+        update event_starts set opens_at = null where event_key = any(\(keys))
+        """
+    }
+
+    // MARK: The lock between registrations and openings of runs
+
+    // Either a follower's rows are committed before a run's followers are read, or the follower's registration finds
+    // the run open and adds the follower to the run.
+
+    /// The lock for transactions that write installations and the topics that they follow. Many transactions can hold
+    /// it at a time, until their commit.
+    static let registrationLock: PostgresQuery = "select pg_advisory_xact_lock_shared(7230518204417735)"
+
+    /// The lock for the transaction that opens a run or makes a run read its followers again. Until this transaction
+    /// commits, no other transaction can hold the lock.
+    static let openingLock: PostgresQuery = "select pg_advisory_xact_lock(7230518204417735)"
+}
+
+/// Starts that a person requests or stops.
+extension StartStore {
+    /// Sends the event's start now instead of at its planned time, or resumes a stopped start. Changes nothing if the
+    /// start already runs.
+    ///
+    /// - Throws: `event-not-found`, `event-ended`; `invalid-request` for an event that declares no start, or whose
+    ///   start's time is over; `forbidden` for an event out of `reach`.
+    func start(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        try await change(key, .startRequested, within: reach, by: actor, now: now) { start in
+            let until = try start.startWindow(askedAt: now)?.until ?? now
+            guard until > now else {
+                throw Problem(
+                    .invalidRequest,
+                    "The start of \(key) could be sent until \(RFC3339.text(until)). Declare the event with a later until, "
+                        + "or a later endsAt.")
+            }
+            guard try start.decode(Bool.self, "is_stopped") || start.decode(Date?.self, "asked_at") == nil else {
+                return nil
+            }
+            return """
+                asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text), stopped_at = null, opens_at = \(now)
+                """
+        }
+    }
+
+    /// Stops the event's start: pushes that were not sent yet are not sent. Does nothing if it is already stopped.
+    ///
+    /// - Throws: as `start`.
+    func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        try await change(key, .startStopped, within: reach, by: actor, now: now) { start in
+            try start.decode(Bool.self, "is_stopped") ? nil : "stopped_at = \(now), opens_at = null"
+        }
+    }
+
+    /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
+    ///
+    /// - Parameter change: returns what is set in the row of the start; `nil`: nothing changes.
+    /// - Throws: if the event does not exist or is over, or has no start.
+    private func change(
+        _ key: EventKey, _ action: Contract.AuditAction, within reach: AppReach, by actor: AuditActor, now: Date,
+        _ change: @Sendable (PostgresRow) throws -> PostgresQuery?
+    ) async throws {
+        try await database.transaction { connection in
+            guard try await !EventChange.lock(key, within: reach, on: connection).isOver else {
+                throw Problem(.eventEnded, "The event \(key) is over, so it cannot be started.")
+            }
+            let starts = try await connection.query(
+                """
+                select s.stopped_at is not null as is_stopped, \(EventStore.windowColumns),
+                    array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
+                from event_starts s join events e on e.key = s.event_key
+                where s.event_key = \(key.rawValue) for no key update of s
+                """)
+            guard let start = starts.first else { throw Self.undeclared(key) }
+            guard let change = try change(start) else { return }
+            let apps = Set(try start.decode([String].self, "apps").compactMap(BundleID.init))
+            try await connection.pipeline([
+                "update event_starts set \(change) where event_key = \(key.rawValue)",
+                AuditRows(by: actor, at: now).insert(action, .init(eventKey: key), of: apps),
+                Self.makeDue(key, now: now), WakeUps.wake([.starts]),
+            ])
+        }
+    }
+
+    /// The error for an event that declares no start.
+    static func undeclared(_ key: EventKey) -> Problem {
+        Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
+    }
+
+    /// Makes the open runs of an event due now.
+    static func makeDue(_ key: EventKey, now: Date) -> PostgresQuery {
+        """
+        update start_runs set due_at = \(now) where event_key = \(key.rawValue) and closed_at is null
+        """
+    }
+}

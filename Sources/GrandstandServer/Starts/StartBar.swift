@@ -22,18 +22,20 @@ struct StartBar: Sendable {
             (none.tooLate, "too late"),
         ])
         let all: [(kind: String, count: Int, words: String)] = [
-            ("confirmed", counts.confirmed, "\(Wording.number(counts.confirmed)) confirmed it"),
-            ("accepted", taken, "Apple took it for \(Wording.number(taken))\(counts.confirmed > 0 ? " more" : "")"),
-            ("rejected", counts.rejected, "Apple refused it for \(Wording.number(counts.rejected))\(refusals)"),
-            ("unknown", counts.unknown, "Apple did not answer for \(Wording.number(counts.unknown))"),
-            ("to-go", counts.pending, "\(Wording.number(counts.pending)) are to get it"),
-            ("none-for", none.total, "\(Wording.number(none.total)) cannot get one\(causes)"),
+            ("confirmed", counts.confirmed, "# confirmed it"),
+            ("accepted", taken, "Apple took it for #\(counts.confirmed > 0 ? " more" : "")"),
+            ("rejected", counts.rejected, "Apple refused it for #\(refusals)"),
+            ("unknown", counts.unknown, "Apple did not answer for #"),
+            ("to-go", counts.pending, "# are to get it"),
+            ("none-for", none.total, "# cannot get one\(causes)"),
         ]
         audience = Wording.list(report.bundleId, report.environment.rawValue, report.variant)
         startState = report.state.rawValue
         begun = report.startedAt.map { Moment($0) }
         waiting = report.waitingFor?.words ?? ""
-        let said = all.filter { $0.count > 0 }.map(\.words)
+        let said = all.filter { $0.count > 0 }.map {
+            $0.words.replacing("#", with: Wording.number($0.count), maxReplacements: 1)
+        }
         let end = said.isEmpty ? [] : [said.suffix(2).joined(separator: " and ")]
         let sentence = ["Of \(Wording.count(counts.followers, "follower"))"] + said.dropLast(2) + end
         counted = counts.followers == 0 ? "Nobody follows it yet." : sentence.joined(separator: ", ") + "."

@@ -6,20 +6,30 @@ internal import Postgres
 
 /// The state of an event's start for one audience: when the start may be sent, and what it waits for. It is computed
 /// from the present state of the audience's event, lane and channel. Both senders and reports use it.
-struct StartStanding {
-    let audience: Audience.ID
+struct StartStanding: Decodable {
+    private struct Channel: Decodable {
+        /// Apple's ID.
+        let id: String
+        /// When its row was inserted.
+        let madeAt: Date
+    }
+
+    let bundleId: BundleID
+    let environment: APNsEnvironment
+    /// The audience's variant as the column has it: empty for an audience without a variant.
+    let variant: String
     let topics: [String]
-    /// The declared start, if it includes this audience, and the time in which it is sent; `nil`: the audience has no
-    /// start.
-    let declaration: Contract.Start?
-    let window: StartWindow?
-    let isStopped: Bool
+    /// The declared start, if it includes this audience; `nil`: the audience has no start.
+    let start: Contract.StartDraft?
+    private let startsAt, endsAt, lastMessageAt: Date?
+    private var askedAt: Date?
+    private(set) var isStopped: Bool
     private let isEventOver: Bool
     /// The defaults of the event's messages and of its start.
-    private let defaults: Contract.EventDefaults
-    private let delivery: Audience.Delivery
-    /// Apple's ID of the audience's active channel, and when its row was inserted.
-    private let channel: (id: String?, madeAt: Date?)
+    private let defaults: Contract.EventDefaults?
+    private let delivery: Contract.AudienceDelivery
+    /// The audience's active channel.
+    private let channel: Channel?
     /// Whether the audience's channel cannot be created, because the app has no channel left in its limit or at Apple.
     private let lacksRoom: Bool
     private let newest: NewestContent?
@@ -27,37 +37,47 @@ struct StartStanding {
 
     /// The next step.
     enum Turn {
-        /// No more starts are sent.
-        case close
         /// Nothing can be sent before this time. If there is no reason, the start's window has not begun.
         case wait(until: Date, Contract.StartWait?)
         /// This push may be sent.
-        case send(StartShard.Push)
+        case send(StartPush)
     }
 
     /// Seconds after which a start that waits for its channel or for a content is looked at again.
     static let patience: TimeInterval = 1
 
-    /// The audience's variant as the column has it: empty for an audience without a variant.
-    var variant: String { AudienceColumns.text(audience.variant) }
+    /// The time in which the start is sent.
+    var window: StartWindow? {
+        start.flatMap {
+            StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt, lastMessageAt: lastMessageAt)
+        }
+    }
+
+    /// The same if somebody asks for the start by hand at this time.
+    func asked(at now: Date) -> StartStanding {
+        var standing = self
+        (standing.askedAt, standing.isStopped) = (askedAt ?? now, false)
+        return standing
+    }
 
     /// Whether no more starts are sent, unless somebody resumes the start, moves its times or reopens the event.
     func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
 
-    func turn(at now: Date) -> Turn {
-        guard !isOver(at: now), let declaration, let window else { return .close }
+    /// The next step; `nil`: no more starts are sent.
+    func turn(at now: Date) -> Turn? {
+        guard !isOver(at: now), let start, let window else { return nil }
         guard window.from <= now else { return .wait(until: window.from, nil) }
         let later = now.addingTimeInterval(Self.patience)
         var channelID: String?
         switch delivery {
         case .tokens: break
         case .channel, .unknown:
-            guard let id = channel.id else { return .wait(until: later, lacksRoom ? .room : .channel) }
+            guard let id = channel?.id else { return .wait(until: later, lacksRoom ? .room : .channel) }
             channelID = id
         }
         guard
-            var payload = declaration.payload(
-                newest: newest, filledBy: defaults, at: now, until: window.end(at: now))
+            var payload = start.payload(
+                newest: newest, filledBy: defaults ?? .init(), at: now, until: window.end(at: now))
         else {
             return .wait(until: later, .content)
         }
@@ -69,66 +89,43 @@ struct StartStanding {
         let justNow = now.epoch - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         // If the push is too long, the start waits, because a newer content may be shorter.
-        guard payload.size(declaration.localAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
+        guard payload.size(start.localAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
             return .wait(until: later, .contentTooLong)
         }
         return .send(
-            StartShard.Push(
-                variant: variant, payload: payload, channelID: channelID, channelMadeAt: channel.madeAt,
-                content: newest?.broadcast, timestamp: timestamp,
-                expiration: window.expiration(of: declaration, at: now)))
+            StartPush(
+                variant: variant, payload: payload, alerts: LocaleLookup(start.localAlerts), channelID: channelID,
+                channelMadeAt: channel?.madeAt, content: newest?.broadcast, timestamp: timestamp,
+                expiration: window.expiration(of: start, at: now)))
     }
 
     // MARK: Reading
 
-    /// The columns that `init` reads, of events `e`, their starts `s`, app_environments `ae`, audiences `u`, and
-    /// `joins`.
+    /// The columns of a standing, of events `e`, their starts `s`, app_environments `ae`, audiences `u`, and `joins`.
     static let columns: PostgresQuery = """
-        ae.bundle_id as start_bundle_id, ae.environment as start_environment,
-        coalesce(u.variant, '') as start_variant, e.topics, e.defaults, \(EventStore.windowColumns),
-        s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
+        ae.bundle_id as "bundleId", ae.environment, coalesce(u.variant, '') as variant, e.topics,
+        case when u.lane is not null then s.declaration end as start, e.starts_at as "startsAt", e.ends_at as "endsAt",
+        s.asked_at as "askedAt", \(EventStore.lastMessage) as "lastMessageAt", s.stopped_at is not null as "isStopped",
         e.ended_at is not null or e.cancelled_at is not null or u.fenced_at is not null or u.closed_at is not null
-            as is_over,
+            as "isEventOver",
+        e.defaults, coalesce(u.delivery, 'channel') as delivery, c.channel_id as "channel.id",
+        c.created_at as "channel.madeAt",
         coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
-            as lacks_room,
-        coalesce(u.delivery, 'channel') as delivery, c.channel_id,
-        c.created_at as channel_made_at,
-        coalesce(greatest(u.last_timestamp, u.tokens_last_timestamp), 0) as last_timestamp, b.id as newest_id,
-        \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
-        b.stale_date as newest_stale_date, b.relevance_score
+            as "lacksRoom",
+        b.id as "newest.broadcast", b.content as "newest.contentState", b.stale_date as "newest.staleDate",
+        b.relevance_score as "newest.relevanceScore",
+        coalesce(greatest(u.last_timestamp, u.tokens_last_timestamp), 0) as "lastTimestamp"
         """
 
     /// The broadcast `b` that has the audience's newest content, and the channel `c`.
     static let joins: PostgresQuery = """
         left join lateral (
             select channel_id, created_at from channels where id = u.channel and state = 'active' offset 0) c on true
-        left join lateral (select * from broadcasts where id = u.newest_broadcast offset 0) b on true
+        left join lateral (
+            select b.*, \(BroadcastRows.contentState("b", for: "u.variant")) as content from broadcasts b
+            where b.id = u.newest_broadcast offset 0) b on b.content is not null
         \(LookupStore.refusal)
         """
-
-    /// - Parameter now: reads the state as if somebody asked for the start by hand at this time; `nil`: the state as it
-    ///   is.
-    init(_ row: PostgresRow, askedAt now: Date? = nil) throws {
-        audience = try AudienceColumns.id(row, as: "start_")
-        topics = try row.decode("topics")
-        defaults = try row.eventDefaults()
-        delivery = try row.word("delivery")
-        let isDeclared: Bool = try row.decode("is_declared")
-        declaration = isDeclared ? try row.startDeclaration() : nil
-        window = isDeclared ? try row.startWindow(askedAt: now) : nil
-        let isStopped: Bool = try row.decode("is_stopped")
-        self.isStopped = isStopped && now == nil
-        isEventOver = try row.decode("is_over")
-        channel = (try row.decode("channel_id"), try row.decode("channel_made_at"))
-        lacksRoom = try row.decode("lacks_room")
-        lastTimestamp = try row.decode("last_timestamp")
-        newest = try row.decode(PostgresJSON?.self, "newest_content").map {
-            NewestContent(
-                broadcast: try row.decode("newest_id"), contentState: $0.bytes,
-                staleDate: try row.decode("newest_stale_date"),
-                relevanceScore: try row.decode(PostgresJSON?.self, "relevance_score")?.bytes)
-        }
-    }
 }
 
 /// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
@@ -136,11 +133,7 @@ struct StartStanding {
 extension [StartStanding] {
     /// The audiences that are not over, each with its next step.
     func open(at now: Date) -> [(standing: StartStanding, turn: StartStanding.Turn)] {
-        compactMap { standing in
-            let turn = standing.turn(at: now)
-            if case .close = turn { return nil }
-            return (standing, turn)
-        }
+        compactMap { standing in standing.turn(at: now).map { (standing, $0) } }
     }
 
     /// - Parameters:

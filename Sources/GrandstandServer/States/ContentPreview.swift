@@ -28,12 +28,11 @@ struct ContentPreview: Sendable {
 extension ContentPreview {
     /// Why a text is not a template; `nil`: the text is a template, or there is no text.
     static func fault(in text: String?) -> String? {
-        do throws(PreviewTemplate.Fault) {
-            _ = try text.map { text throws(PreviewTemplate.Fault) in try PreviewTemplate(text) }
-            return nil
-        } catch {
+        guard let text else { return nil }
+        do throws(PreviewTemplate.Fault) { _ = try PreviewTemplate(text) } catch {
             return "This is not a valid template: \(error.description)"
         }
+        return nil
     }
 }
 

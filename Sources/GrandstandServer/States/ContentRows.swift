@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 internal import Synchronization
 
@@ -7,7 +8,7 @@ internal import Synchronization
 enum ContentRows {
     /// A broadcast on which later messages of its lanes depend.
     struct Known {
-        let content: BroadcastRequest
+        let content: Contract.BroadcastDraft
         let acceptedAt: Date
         /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
         let rule: Int?
@@ -55,13 +56,13 @@ enum ContentRows {
     /// `known(_:)` reads the rows.
     static func newest(_ lanes: PostgresQuery) -> PostgresQuery {
         """
-        select id, \(BroadcastRows.content), accepted_at, state_rule, array(
+        select b.id, \(BroadcastRows.draft()), b.accepted_at, b.state_rule, array(
             select d.lane from deliveries d
-            where d.broadcast_id = broadcasts.id and d.lane = any(\(lanes))
+            where d.broadcast_id = b.id and d.lane = any(\(lanes))
                 and (d.tokens is null) = (select \(AudienceColumns.wantsChannel("u")) from audiences u where u.lane = d.lane)
                 -- Without an attempt, the message was too long for tokens, and would be again.
                 and (d.state = 'expired' or d.state = 'rejected' and d.attempts > 0)) as lost
-        from broadcasts where id = any(array(
+        from broadcasts b where b.id = any(array(
             select unnest(array[newest_broadcast, state_broadcast]) from audiences where lane = any(\(lanes))
             union
             select unnest(array[d.broadcast_id, d.content_before]) from deliveries d
@@ -73,7 +74,7 @@ enum ContentRows {
         var known: [UUID: Known] = [:]
         for row in rows {
             known[try row.decode("id")] = Known(
-                content: try row.content(), acceptedAt: try row.decode("accepted_at"),
+                content: try row.draft(), acceptedAt: try row.decode("accepted_at"),
                 rule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
         }
         return known
@@ -85,7 +86,7 @@ enum ContentRows {
 final class ContentTypeCache: Sendable {
     private let types = Mutex<[Int: ContentType]>([:])
 
-    /// The most types that are kept. Beyond that all are forgotten.
+    /// The most types that are kept. Beyond that all others are forgotten.
     private static let capacity = 500
 
     /// - Parameter rows: the rows that the statement `ContentRows.types` returned.
@@ -96,25 +97,19 @@ final class ContentTypeCache: Sendable {
             versions[lane] = try row.decode("version")
             if versions[lane] == nil { found.missing[lane] = try row.decode("name") }
         }
-        let known = try await known(Set(versions.values), on: connection)
+        let wanted = Set(versions.values)
+        var known = types.withLock(\.self)
+        let unread = wanted.subtracting(known.keys).sorted()
+        if !unread.isEmpty {
+            let rows = try await connection.query(
+                "select bundle_id, attributes_type, declaration, version from content_types where version = any(\(unread))"
+            )
+            for row in rows { known[try row.decode("version")] = try row.contentType() }
+            if known.count > Self.capacity { known = known.filter { wanted.contains($0.key) } }
+            types.withLock { [known] in $0 = known }
+        }
         found.byLane = versions.compactMapValues { known[$0] }
         return found
-    }
-
-    private func known(_ versions: Set<Int>, on connection: PostgresConnection) async throws -> [Int: ContentType] {
-        var known = types.withLock { types in types.filter { versions.contains($0.key) } }
-        let unread = versions.subtracting(known.keys).sorted()
-        guard !unread.isEmpty else { return known }
-        for row in try await connection.query(
-            "select bundle_id, attributes_type, declaration, version from content_types where version = any(\(unread))")
-        {
-            known[try row.decode("version")] = try row.contentType()
-        }
-        types.withLock { types in
-            if types.count + unread.count > Self.capacity { types = [:] }
-            for version in unread { types[version] = known[version] }
-        }
-        return known
     }
 }
 

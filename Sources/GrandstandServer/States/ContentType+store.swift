@@ -4,7 +4,7 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// The content types of apps in the table `content_types`. Bundle IDs are found without regard to case.
+/// The content types of apps in the table `content_types`. Bundle IDs are spelled as they are registered.
 struct ContentStore: Sendable {
     let database: Database
 
@@ -16,18 +16,13 @@ struct ContentStore: Sendable {
     func put(
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> (type: Versioned<Contract.ContentType>, created: Bool) {
-        let (app, name) = (type.bundleID.rawValue, type.attributesType)
-        let declaration = JSONWriter.text(type.declaration)
+        let (app, name) = (type.bundleID, type.attributesType)
         return try await database.transaction { connection in
-            let before = try await connection.query(
-                """
-                select version from content_types where bundle_id = \(app) and attributes_type = \(name) for update
-                """)
-            try condition.check(try before.first?.decode("version"))
+            try condition.check(try await Self.lock(name, of: app, on: connection))
             let rows = try await connection.query(
                 """
                 insert into content_types (bundle_id, attributes_type, declaration, created_at, updated_at)
-                values (\(app), \(name), \(PostgresJSON(bytes: declaration)), \(now), \(now))
+                values (\(app.rawValue), \(name), \(PostgresJSON(bytes: JSONWriter.text(type.declaration))), \(now), \(now))
                 on conflict (bundle_id, attributes_type) do update set declaration = excluded.declaration,
                     updated_at = excluded.updated_at, version = excluded.version
                 returning \(Self.columns), xmax = 0 as created
@@ -38,11 +33,35 @@ struct ContentStore: Sendable {
             if condition == .absent, !created { throw WriteCondition.taken }
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
-                    created ? .contentCreated : .contentChanged, .init(bundleID: type.bundleID), reason: name))
+                    created ? .contentCreated : .contentChanged, .init(bundleID: app), reason: name))
             var declared: Versioned<Contract.ContentType> = try row.read()
             declared.value.mismatches = try await Self.mismatches(type, on: connection)
             return (declared, created)
         }
+    }
+
+    /// Locks a content type.
+    ///
+    /// - Returns: its version; `nil`: there is none.
+    private static func lock(
+        _ name: String, of app: BundleID, on connection: PostgresConnection
+    ) async throws -> Int? {
+        try await connection.query("select version from content_types where \(isNamed(name, app)) for update").first?
+            .decode("version")
+    }
+
+    private static func isNamed(_ name: String, _ app: BundleID) -> PostgresQuery {
+        "bundle_id = \(app.rawValue) and attributes_type = \(name)"
+    }
+
+    /// Events `e` that are not over, with their audiences `u` that use a content type.
+    private static func users(of name: String, _ app: BundleID) -> PostgresQuery {
+        """
+        events e join audiences u on u.event_key = e.key and u.bundle_id = \(app.rawValue)
+            and e.ended_at is null and e.cancelled_at is null
+        join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
+            on t.attributes_type = \(name)
+        """
     }
 
     /// The maximum number of contents that are checked when a content type is declared. An event has one newest content
@@ -61,12 +80,8 @@ struct ContentStore: Sendable {
             """
             select u.event_key, u.bundle_id, u.environment, u.variant, b.id,
                 \(BroadcastRows.contentState("b", for: "u.variant")) as content_state
-            from events e join audiences u on u.event_key = e.key
-            join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
-                on t.attributes_type = \(type.attributesType)
-            join broadcasts b on b.id = u.newest_broadcast
-            where u.bundle_id = \(type.bundleID.rawValue) and e.ended_at is null and e.cancelled_at is null
-                and u.fenced_at is null
+            from \(users(of: type.attributesType, type.bundleID)) join broadcasts b on b.id = u.newest_broadcast
+            where u.fenced_at is null
             order by u.event_key, u.position limit \(mostContents)
             """)
         var mismatches: [Contract.ContentMismatch] = []
@@ -87,10 +102,7 @@ struct ContentStore: Sendable {
     /// - Throws: `content-not-found`.
     func contentType(_ name: String, of bundleID: BundleID) async throws -> Versioned<Contract.ContentType> {
         let rows = try await database.query(
-            """
-            select \(Self.columns) from content_types
-            where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic)) and attributes_type = \(name)
-            """)
+            "select \(Self.columns) from content_types where \(Self.isNamed(name, bundleID))")
         guard let row = rows.first else { throw Problem.noContent(name, bundleID) }
         return try row.read()
     }
@@ -100,7 +112,7 @@ struct ContentStore: Sendable {
         let rows = try await database.query(
             """
             select \(Self.columns) from content_types
-            where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic))
+            where bundle_id = \(bundleID.rawValue)
                 and (\(page.cursor)::text is null or attributes_type > \(page.cursor))
             order by attributes_type limit \(page.limit + 1)
             """)
@@ -109,21 +121,15 @@ struct ContentStore: Sendable {
 
     /// - Throws: `content-not-found`; `version-mismatch`; `content-in-use` if live events use it.
     func delete(
-        _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date
+        _ name: String, of app: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws {
         try await database.transaction { connection in
-            let rows = try await connection.query(
-                """
-                select bundle_id, version from content_types
-                where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic)) and attributes_type = \(name)
-                for update
-                """)
-            try condition.check(try rows.first?.decode("version"))
-            guard let row = rows.first else { throw Problem.noContent(name, bundleID) }
-            let app: BundleID = try row.word("bundle_id")
+            let version = try await Self.lock(name, of: app, on: connection)
+            try condition.check(version)
+            guard version != nil else { throw Problem.noContent(name, app) }
             try await Self.requireUnused(name, of: app, now: now, on: connection)
             try await connection.pipeline([
-                "delete from content_types where bundle_id = \(app.rawValue) and attributes_type = \(name)",
+                "delete from content_types where \(Self.isNamed(name, app))",
                 AuditRows(by: actor, at: now).insert(.contentDeleted, .init(bundleID: app), reason: name),
             ])
         }
@@ -140,10 +146,7 @@ struct ContentStore: Sendable {
     ) async throws {
         let rows = try await connection.query(
             """
-            select distinct e.key from audiences u join events e on e.key = u.event_key
-            join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
-                on t.attributes_type = \(name)
-            where u.bundle_id = \(app.rawValue) and \(EventStore.state(now: now)) = 'live'
+            select distinct e.key from \(users(of: name, app)) where \(EventStore.state(now: now)) = 'live'
             order by e.key limit \(mostNamed + 1)
             """)
         guard !rows.isEmpty else { return }

@@ -1,5 +1,3 @@
-internal import APNsWire
-internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
@@ -21,10 +19,12 @@ extension API {
             Route(.previewState) { request, context in
                 let key = try context.eventKey()
                 let report = try Contract.StateDraft.read(try await request.json())
-                guard let preview = try await preview(Intake(key, report, context.caller, at: now())).state else {
-                    throw Problem.unansweredBroadcast
-                }
-                return .json(preview)
+                let found = try await preview(Intake(key, report, context.caller, at: now()))
+                return .json(
+                    Contract.StatePreview(
+                        outcome: found?.accepted.outcome ?? .unchanged, rule: found?.accepted.rule,
+                        goesAt: found?.preview.goesAt, audiences: found?.preview.audiences ?? [],
+                        warnings: found?.preview.warnings ?? []))
             },
         ]
     }
@@ -43,9 +43,9 @@ extension API {
                 let (bundleID, name) = (try context.bundleID(orThrow: .invalidRequest), try context.attributesType())
                 let condition = try request.writeCondition()
                 let body = try await request.json()
-                let app = try await stores.apps.registered(bundleID)
+                let app = try await stores.apps.registered(bundleID).id
                 let (type, created) = try await contents.put(
-                    try ContentType(try app.id, name, body: body), by: context.caller.actor, if: condition, now: now())
+                    try ContentType(app, name, body: body), by: context.caller.actor, if: condition, now: now())
                 return .json(type, status: created ? .created : .ok)
             },
             Route(.getContent) { _, context in
@@ -63,13 +63,11 @@ extension API {
         ]
     }
 
-    /// The app in the path, which is registered.
+    /// The app in the path as it is registered.
     ///
     /// - Throws: `app-not-found`, `forbidden`.
     private func app(_ context: APIContext) async throws -> BundleID {
-        let bundleID = try context.bundleID()
-        _ = try await stores.apps.registered(bundleID)
-        return bundleID
+        try await stores.apps.registered(try context.bundleID()).id
     }
 }
 

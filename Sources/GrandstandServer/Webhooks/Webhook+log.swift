@@ -14,15 +14,16 @@ extension WebhookStore {
         let body = JSONWriter.text(Contract.WebhookMessage(type: .webhookTest, timestamp: now, data: data))
         return try await database.transaction { connection in
             _ = try await Self.webhook(id, caller, "for key share", on: connection)
-            return try await connection.query(
+            return try await connection.pipeline([
                 """
                 with d as (
                     insert into webhook_messages (webhook, message, topic, body, next_attempt_at, created_at)
                     values (\(id), gen_random_uuid(), 'webhook.test', \(PostgresJSON(bytes: body)), \(now), \(now))
                     returning *
                 )
-                select \(Self.deliveryColumns), \(Self.ring) from d
-                """)[0].read()
+                select \(Self.deliveryColumns) from d
+                """, WakeUps.wake([.webhooks]),
+            ])[0][0].read()
         }
     }
 
@@ -36,17 +37,13 @@ extension WebhookStore {
         _ page: PageRequest, _ caller: APIKey
     ) async throws -> Contract.Page<Contract.WebhookDelivery> {
         _ = try await webhook(id, caller)
-        let part = try TimePage(page, by: "d.created_at", "d.id", newestFirst: true)
-        let rows = try await database.query(
-            """
-            select \(Self.deliveryColumns) from webhook_messages d
-            where d.webhook = \(id)
-                and (\(state?.rawValue)::text is null or d.state = \(state?.rawValue)::text::webhook_delivery_state)
-                and (\(topic?.rawValue)::text is null or d.topic = \(topic?.rawValue)::text::webhook_topic)
-                and \(part.condition)
-            \(part.order)
-            """)
-        return part.page(try rows.read()) { ($0.createdAt, $0.id) }
+        return try await database.page(
+            page, newestFirst: true,
+            of: """
+                select \(Self.deliveryColumns) from webhook_messages d where d.webhook = \(id)
+                    and (\(state?.rawValue)::text is null or d.state = \(state?.rawValue)::text::webhook_delivery_state)
+                    and (\(topic?.rawValue)::text is null or d.topic = \(topic?.rawValue)::text::webhook_topic)
+                """)
     }
 
     /// One delivery with its body, byte for byte as it was signed, and all attempts, the oldest first.
@@ -76,11 +73,11 @@ extension WebhookStore {
                 update webhook_messages set state = 'queued', tries = 0, next_attempt_at = \(now), settled_at = null
                 where id = \(id) and webhook = \(webhook) and state <> 'sending'
                 """)
-            let rows = try await connection.query(
+            let rows = try await connection.pipeline([
                 """
-                select \(Self.deliveryColumns), \(Self.ring) from webhook_messages d
-                where d.id = \(id) and d.webhook = \(webhook)
-                """)
+                select \(Self.deliveryColumns) from webhook_messages d where d.id = \(id) and d.webhook = \(webhook)
+                """, WakeUps.wake([.webhooks]),
+            ])[0]
             guard let row = rows.first else { throw Self.noDelivery(id) }
             return try row.read()
         }
@@ -89,8 +86,6 @@ extension WebhookStore {
     private static func noDelivery(_ id: UUID) -> Problem {
         Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.words); old ones are forgotten.")
     }
-
-    private static let ring: PostgresQuery = "pg_notify(\(WakeTopic.webhooks.rawValue), '')"
 
     private static let deliveryColumns: PostgresQuery = """
         d.id, 'msg_' || d.message as "messageId", d.topic, d.state, d.attempts::bigint as attempts,

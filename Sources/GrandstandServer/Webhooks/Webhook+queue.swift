@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import JSON
+internal import Logging
 internal import Postgres
 
 /// The table `webhook_messages` as the loop that posts uses it. A claimed message is posted, is tried again over days,
@@ -15,17 +16,17 @@ extension WebhookStore {
     ///     failed, only one may be under way.
     ///   - perApp: the most messages that may be under way at a time for all webhooks with the same set of apps together.
     ///     So receivers that do not answer cannot delay the messages of other apps.
-    ///   - silent: webhooks whose receivers do not answer. None of their messages is claimed, except test messages and
-    ///     replays, which people requested.
+    ///
+    /// None of the messages of a webhook that pauses is claimed, except test messages and replays, which people requested.
     func claim(
-        _ limit: Int, by replica: UUID, at now: Date, until leasedUntil: Date, avoiding silent: [UUID] = [],
-        perWebhook: Int = 4, perApp: Int = 16
+        _ limit: Int, by replica: UUID, at now: Date, until leasedUntil: Date, perWebhook: Int = 4, perApp: Int = 16
     ) async throws -> [ClaimedWebhook] {
         try await database.query(
             """
             with places as materialized (
                 select *, sum(taken) over (partition by apps) as taken_by_apps from (
-                    select id, apps, state, case when failing_since is null then \(perWebhook) else 1 end as share, (
+                    select id, apps, state = 'enabled' and coalesce(silent_until <= \(now), true) as is_open,
+                        case when failing_since is null then \(perWebhook) else 1 end as share, (
                         select count(*) from webhook_messages f
                         where f.webhook = webhooks.id and f.settled_at is null and f.state = 'sending'
                             and f.next_attempt_at > \(now)) as taken
@@ -36,8 +37,7 @@ extension WebhookStore {
                 from places w cross join lateral (
                     select d.id, d.next_attempt_at from webhook_messages d
                     where d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
-                        and (w.state = 'enabled' and w.id <> all(\(silent))
-                            or d.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
+                        and (w.is_open or d.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
                     order by d.next_attempt_at limit greatest(0, w.share - w.taken)
                     for update of d skip locked) p
             ), due as (
@@ -73,19 +73,6 @@ extension WebhookStore {
             """)
     }
 
-    /// Ends the lease of a message that was not posted. The attempt does not count.
-    func release(_ message: UUID, replica: UUID, now: Date) async throws {
-        try await database.query(
-            """
-            with freed as (
-                update webhook_messages set state = 'queued', attempts = attempts - 1, tries = tries - 1,
-                    next_attempt_at = \(now), leased_by = null
-                where id = \(message) and state = 'sending' and leased_by = \(replica) returning id
-            )
-            select pg_notify(\(WakeTopic.webhooks.rawValue), '') from freed
-            """)
-    }
-
     /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
     /// messages, or failed for `Contract.Webhook.patience`, is disabled.
     func settle(
@@ -111,7 +98,10 @@ extension WebhookStore {
     ) async throws {
         guard let why = verdict.reason else {
             try await connection.query(
-                "update webhooks set failing_since = null where id = \(webhook) and failing_since is not null")
+                """
+                update webhooks set failing_since = null, failures = 0, silent_until = null
+                where id = \(webhook) and failing_since is not null
+                """)
             return
         }
         let reason = verdict.isGone ? why : "every message failed for five days; last: \(why)"
@@ -119,14 +109,18 @@ extension WebhookStore {
             """
             with judged as (
                 select id, \(verdict.isGone) and (state = 'enabled' or failing_since is null) or state = 'enabled'
-                    and coalesce(failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience)), false) as ends
+                    and coalesce(failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience)), false) as ends,
+                    case when \(verdict.isFailing) then failures + 1 else 0 end as failed
                 from webhooks where id = \(webhook) for no key update
             )
-            update webhooks w set failing_since = coalesce(failing_since, \(now)),
+            update webhooks w set failing_since = coalesce(failing_since, \(now)), failures = failed,
+                -- 1 to 30 seconds.
+                silent_until = case when failed >= 5 then
+                    \(now)::timestamptz + least(30, power(2, least(failed, 10) - 5)) * interval '1 second' end,
                 state = case when ends then 'disabled' else state end,
                 reason = case when ends then \(reason) else reason end,
                 version = case when ends then nextval('resource_versions') else version end
-            from judged where w.id = judged.id and (failing_since is null or ends)
+            from judged where w.id = judged.id and (failing_since is null or ends or failed > 0 or failures > 0)
             returning apps, url, ends
             """)
         guard let change = disabled.first, try change.decode(Bool.self, "ends") else { return }
@@ -156,4 +150,69 @@ struct ClaimedWebhook: Sendable, Decodable {
     /// Attempts of all rounds, including the next one; `tries`: those since the message was queued or last replayed.
     var attempts: Int
     var tries: Int
+}
+
+/// Claims messages for webhooks, posts them and records the verdicts. Receivers may be slow, gone or hostile.
+struct WebhookPosts {
+    let webhooks: WebhookStore
+    let gateway: any WebhookGateway
+    /// Messages whose posts take longer than its drain stay leased, and are posted again when their leases end.
+    let worker: Worker
+
+    func run() async {
+        // A post waits for its receiver and costs little else, so there are many places.
+        let loop = WorkLoop<ClaimedWebhook>(
+            .init(
+                places: 256, pollInterval: worker.pollInterval, retry: .milliseconds(500), topic: .webhooks),
+            failure: "messages for webhooks could not be claimed", worker,
+            claim: { free, _ in try await claim(free) }, perform: post,
+            extend: { messages in
+                try await webhooks.extendLeases(
+                    of: messages.map(\.id), replica: worker.replica, until: worker.leasedUntil)
+            })
+        await loop.run()
+    }
+
+    private func claim(_ limit: Int) async throws -> Round<ClaimedWebhook> {
+        let claimed = try await webhooks.claim(
+            limit, by: worker.replica, at: worker.now(), until: worker.leasedUntil)
+        // The poll of each second finds what is due then. Messages that were not claimed because all places of their
+        // webhook or app are taken are claimed when a post ends, because that wakes the loop.
+        return await .claimed(claimed) { nil }
+    }
+
+    private func post(_ message: ClaimedWebhook) async -> WorkLoop<ClaimedWebhook>.Settling? {
+        let (startedAt, clock) = (worker.now(), ContinuousClock.now)
+        let answer = await gateway.post(message)
+        if Task.isCancelled { return nil }
+        let verdict = WebhookVerdict(answer, tries: message.tries, now: worker.now(), jitter: .random(in: 0..<1))
+        log(verdict, message)
+        let attempt = Contract.WebhookAttempt(
+            attempt: message.attempts, at: startedAt,
+            milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)), status: verdict.status,
+            reason: verdict.reason)
+        return {
+            try await webhooks.settle(
+                message, verdict, attempt, replica: worker.replica, now: worker.now())
+            if verdict.state != .queued {
+                worker.counting(.posted(isDelivered: verdict.state == .delivered))
+            }
+        }
+    }
+
+    private func log(_ verdict: WebhookVerdict, _ message: ClaimedWebhook) {
+        var metadata: Logger.Metadata = [
+            "webhook": "\(message.webhook.words)", "message": "\(message.name)",
+            "topic": "\(message.topic.rawValue)", "try": "\(message.tries)",
+        ]
+        if let reason = verdict.reason { metadata["reason"] = "\(reason)" }
+        if let next = verdict.retryAt {
+            metadata["next"] = "\(RFC3339.text(next))"
+            worker.logger.info("message to a webhook will be posted again", metadata: metadata)
+        } else if verdict.state == .delivered {
+            worker.logger.debug("message accepted by the receiver", metadata: metadata)
+        } else {
+            worker.logger.warning("message to a webhook failed for good", metadata: metadata)
+        }
+    }
 }

@@ -62,12 +62,12 @@ struct WebhookStore: Sendable {
                     reason = case when excluded.state = 'disabled' then w.reason end,
                     failing_since = case
                         when excluded.state = 'disabled' or w.state = 'enabled' then w.failing_since end,
-                    version = excluded.version
+                    failures = 0, silent_until = null, version = excluded.version
                 returning \(Self.columns)
                 """)[0].read()
             try await connection.pipeline([
                 Self.audit(old == nil ? .webhookCreated : .webhookChanged, webhook.value, by: caller.actor, now: now),
-                "select pg_notify(\(WakeTopic.webhooks.rawValue), '')",
+                WakeUps.wake([.webhooks]),
             ])
             return webhook
         }
@@ -149,15 +149,14 @@ struct WebhookStore: Sendable {
     func list(
         _ page: PageRequest, declaredBy key: UUID? = nil, _ caller: APIKey
     ) async throws -> Contract.Page<Contract.Webhook> {
-        let part = try TimePage(page, by: "created_at", "id")
-        let rows = try await database.query(
-            """
-            select \(Self.columns) from webhooks
-            where topics <@ \(Contract.WebhookTopic.allCases.filter(caller.hears).map(\.rawValue))::text[]::webhook_topic[]
-                and \(ReachColumns.isWithin(caller.reach, of: "webhooks"))
-                and (\(key)::uuid is null or declared_by = \(key)) and \(part.condition) \(part.order)
-            """)
-        return part.page(try rows.read()) { ($0.createdAt, $0.id) }
+        try await database.page(
+            page,
+            of: """
+                select \(Self.columns) from webhooks where topics <@ \(
+                        Contract.WebhookTopic.allCases.filter(caller.hears).map(\.rawValue))::text[]::webhook_topic[]
+                    and \(ReachColumns.isWithin(caller.reach, of: "webhooks"))
+                    and (\(key)::uuid is null or declared_by = \(key))
+                """)
     }
 
     /// Locks the draft's apps, the writer's key and the table until the commit. If the key was revoked before, this write

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Cryptography
+internal import Dispatch
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -9,9 +10,9 @@ protocol WebhookGateway: Sendable {
     func post(_ message: ClaimedWebhook) async -> WebhookAnswer
 }
 
-/// Posts messages to webhooks through libcurl, each on its own connection.
+/// Posts messages to webhooks through libcurl, each on its own connection and thread.
 ///
-/// libcurl resolves names asynchronously, so a dead name server delays only its own webhooks. The address is checked
+/// libcurl resolves names asynchronously, so the time limit holds for a dead name server, too. The address is checked
 /// when the socket is opened, so a name that changes after a check cannot lead to a forbidden address. Redirects are
 /// not followed. Answers are read up to a limit and dropped.
 struct WebhookClient: WebhookGateway {
@@ -27,26 +28,36 @@ struct WebhookClient: WebhookGateway {
 
     private let settings: Settings
     private let now: @Sendable () -> Date
-    private let transfers: Transfers
 
-    /// - Throws: `WebhookClientError` if `trustedFile` contains no certificates, or libcurl cannot be used.
+    /// Whether libcurl can be used. It needs an asynchronous resolver.
+    private static let isUsable =
+        curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+        && curl_version_info(CURLVERSION_FIRST).pointee.features & CURL_VERSION_ASYNCHDNS != 0
+
+    /// - Throws: `StartError` if `trustedFile` contains no certificates, or libcurl cannot be used.
     init(settings: Settings, now: @escaping @Sendable () -> Date) throws {
         self.settings = settings
         self.now = now
-        _ = try settings.trustedFile.map(Authorities.withSystems)
-        guard let transfers = Transfers.shared else {
-            throw WebhookClientError(
-                description: "libcurl cannot be used, or it was built without an asynchronous resolver")
+        guard Self.isUsable else {
+            throw StartError("libcurl cannot be used, or it was built without an asynchronous resolver")
         }
-        self.transfers = transfers
+        _ = try settings.trustedFile.map(Authorities.withSystems)
     }
 
     func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
-        if let fault = settings.networks.fault(of: message.url) { return .refused(fault) }
+        if let fault = settings.networks.fault(of: message.url) { return .unanswered(fault) }
         // While the file cannot be read, only the system's certificates are trusted.
         let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
-        return await transfers.carryOut(
-            Transfer(message, headers: headers(message), settings, authorities: authorities))
+        let (settings, headers) = (settings, headers(message))
+        let (answers, answer) = AsyncStream.makeStream(of: WebhookAnswer.self)
+        // A serial queue of its own has a thread of its own.
+        DispatchQueue(label: "grandstand.webhook").async {
+            answer.yield(
+                WebhookPost(message, settings)?.perform(headers, authorities: authorities)
+                    ?? .unanswered("libcurl cannot start the post"))
+        }
+        // A post that is cancelled at a stop is given up at once. Its thread ends within the time limit.
+        return await answers.first { _ in true } ?? .unanswered("the server is stopping")
     }
 
     private func headers(_ message: ClaimedWebhook) -> [String] {
@@ -58,11 +69,6 @@ struct WebhookClient: WebhookGateway {
             "Connection: close", "Accept:", "Expect:",
         ] + signature.map { "\($0.name): \($0.value)" }
     }
-}
-
-/// The client cannot be created.
-struct WebhookClientError: Error, Equatable, CustomStringConvertible {
-    let description: String
 }
 
 /// The three headers of Standard Webhooks. With these headers, a receiver checks that a message comes from this server,
@@ -86,11 +92,11 @@ enum WebhookSignature {
 enum Authorities {
     /// The certificates of the system and of the file `path` in one PEM text, because libcurl takes only one list.
     ///
-    /// - Throws: `WebhookClientError` if the file contains no certificates.
+    /// - Throws: `StartError` if the file contains no certificates.
     static func withSystems(_ path: String) throws -> [UInt8] {
         guard let own = try? Data(contentsOf: URL(filePath: path)),
             String(decoding: own, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
-        else { throw WebhookClientError(description: "\(path) contains no usable PEM certificates") }
+        else { throw StartError("\(path) contains no usable PEM certificates") }
         return systems + [UInt8(ascii: "\n")] + own
     }
 

@@ -8,40 +8,39 @@ extension Resource {
         path: "/webhooks", title: { _ in "Webhooks" },
         list: { _ in
             Listing(
-                source: .operation(.listWebhooks), caption: "Where messages are posted",
+                operation: .listWebhooks, caption: "Where messages are posted",
                 nothing: "There is no webhook within your reach.",
-                columns: [.link("url"), "description", "topics", .apps, .isOn, "failingSince"])
+                columns: [.link("url"), "description", "topics", .apps, isOn, "failingSince"])
         },
         detail: Detail(
             operation: .getWebhook, title: { webhook, _ in "Webhook \(webhook.text("url"))" }, refresh: 10,
             facts: [
-                .isOn, "failingSince", "topics", .apps,
+                isOn, "failingSince", "topics", .apps,
                 Field("previousSecretUntil", as: "Signed with the old secret, too, until"),
                 Field("updatedAt", as: "Changed"),
             ],
             below: [
                 Listing(
-                    source: .operation(.listWebhookDeliveries), heading: "Newest messages",
+                    operation: .listWebhookDeliveries, heading: "Newest messages",
                     caption: "Messages of this webhook, the newest first", nothing: "No message fits.",
-                    filter: ["state"], limit: 25,
+                    filter: ["state"],
                     columns: [
-                        .link("createdAt", as: "Written") { message, visit in
-                            "\(visit.path)/deliveries/\(PercentEncoding.encode(message.text("id")))"
-                        }, "topic", "state", .number("attempts", as: "Tries"), .answer("Last answer"),
+                        .link("createdAt", as: "Written", to: "/webhooks/:id/deliveries/:delivery"), "topic", "state",
+                        .number("attempts", as: "Tries"), .answer("Last answer"),
                         Field("nextAttemptAt", as: "Next try"), Field("settledAt", as: "Settled"),
                     ])
             ]),
         actions: [
             Action(
                 path: "", operation: .createWebhook, label: "Make the webhook",
-                secret: ({ "The webhook to \($0.text("url"))" }, purpose)),
+                secret: purpose, notice: { webhook, _ in "The webhook to \(webhook.text("url"))" }),
             Action(
                 path: "/:id/pause", operation: .putWebhook, label: "Pause",
-                fixed: [("enabled", false)], isOffered: { $0.object?.flag("enabled") == true },
+                fixed: "enabled=false", isOffered: { $0.object?.flag("enabled") == true },
                 notice: { _, _ in "The webhook is disabled. No new messages are queued; queued ones wait." }),
             Action(
                 path: "/:id/resume", operation: .putWebhook, label: "Resume",
-                fixed: [("enabled", true)], isOffered: { $0.object?.flag("enabled") == false },
+                fixed: "enabled=true", isOffered: { $0.object?.flag("enabled") == false },
                 notice: { _, _ in "The webhook is enabled. Waiting messages are sent now." }),
             Action(
                 path: "/:id/test", operation: .testWebhook, label: "Post a test message",
@@ -52,20 +51,27 @@ extension Resource {
             Action(
                 path: "/:id/secret", operation: .rotateWebhookSecret, label: "Make another secret",
                 isIrreversible: true,
-                secret: ({ "The webhook to \($0.text("url")), with a new secret" }, purpose)),
+                secret: purpose,
+                notice: { webhook, _ in "The webhook to \(webhook.text("url")), with a new secret" }),
             Action(
                 path: "/:id/delete", operation: .deleteWebhook, label: "Delete the webhook",
                 words: [
                     "The webhook, its log and what is queued for it are gone then. To stop it for a while, pause it."
-                ], isIrreversible: true, next: .list, notice: { _, _ in "The webhook and its log are gone." }),
+                ], isIrreversible: true, notice: { _, _ in "The webhook and its log are gone." }),
         ])
+
+    /// Whether a webhook is on, or paused with the server's reason.
+    static let isOn = Field("State") { webhook, _ in
+        webhook.flag("enabled")
+            ? [.level(level: "ok", text: "on")]
+            : [.level(level: "warning", text: "paused"), .quoted(webhook.text("reason"))]
+    }
 
     private static let purpose = "The receiver checks each message's signature with it."
 
     /// `/console/webhooks/{id}/deliveries/{delivery}`
     static let webhookDeliveries = Resource(
-        path: "/webhooks/:id/deliveries",
-        links: { [Piece.Link(label: "The webhook", href: $0.fill("/webhooks/:id"))] },
+        path: "/webhooks/:id/deliveries", links: ["The webhook": "/webhooks/:id"],
         detail: Detail(
             operation: .getWebhookDelivery, path: "/:delivery",
             title: { message, _ in "Message \(message.text("topic"))" },
@@ -75,13 +81,13 @@ extension Resource {
             ],
             below: [
                 Listing(
-                    source: .member("log"), heading: "Tries", caption: "Each try, the oldest first",
+                    member: "log", heading: "Tries", caption: "Each try, the oldest first",
                     nothing: "None yet.",
                     columns: [
                         Field("attempt", as: "Try"), "at", .number("milliseconds", as: "Took (ms)"), .answer("Answer"),
                     ]),
                 Listing(
-                    source: .member("message"), heading: "What is posted"),
+                    member: "message", heading: "What is posted"),
             ]),
         actions: [
             Action(
@@ -91,11 +97,6 @@ extension Resource {
 }
 
 extension Field {
-    /// Whether a webhook is on, or paused with the server's reason.
-    static let isOn = Field("State") { webhook, _ in
-        webhook.flag("enabled") ? [.level("ok", "on")] : [.level("warning", "paused"), .quoted(webhook.text("reason"))]
-    }
-
     /// The receiver's answer: `503 slow down`
     fileprivate static func answer(_ label: String) -> Field {
         Field(label) { message, _ in

@@ -38,18 +38,15 @@ final class Drain: Sendable {
         onStop: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
         let running = Task { try await body() }
-        let cut = Mutex<Task<Void, any Error>?>(nil)
         let stop: @Sendable () -> Void = {
             onStop()
-            cut.withLock { cut in
-                guard cut == nil else { return }
-                cut = Task {
-                    try await Task.sleep(until: self.begin(), clock: .continuous)
-                    running.cancel()
-                }
+            let end = self.begin()
+            Task {
+                try await Task.sleep(until: end, clock: .continuous)
+                running.cancel()
             }
         }
-        let result = await withGracefulShutdownHandler {
+        return await withGracefulShutdownHandler {
             await withTaskCancellationHandler {
                 await running.result
             } onCancel: {
@@ -58,7 +55,5 @@ final class Drain: Sendable {
         } onGracefulShutdown: {
             stop()
         }
-        cut.withLock { $0 }?.cancel()
-        return result
     }
 }

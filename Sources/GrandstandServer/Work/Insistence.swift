@@ -1,25 +1,4 @@
-internal import FoundationEssentials
 internal import Grandstand
-internal import Logging
-
-/// Extends a lease three times in each lease time, until the task is cancelled. So leases can be short, and the work of
-/// a dead process is taken over within seconds.
-///
-/// - Parameter extend: extends the lease once. The errors of `extend` are logged as warnings.
-func keepLease(
-    of seconds: TimeInterval, _ logger: Logger, _ extend: @escaping @Sendable () async throws -> Void
-) -> Task<Void, Never> {
-    Task {
-        while (try? await Task.sleep(for: .seconds(seconds / 3))) != nil {
-            do {
-                try await extend()
-            } catch {
-                logger.failed(
-                    "work in progress could not be kept reserved; another server may repeat it", error, at: .warning)
-            }
-        }
-    }
-}
 
 /// Another transaction has locked the rows that recording a result must change. The result is recorded a little later.
 struct LockedByAnother: Error {}

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is due.
 struct Round<Work: Sendable>: Sendable {
     var work: [Work] = []
-    /// Returns when the next round is due if the loop's doorbell is not rung before; `nil`: no due time is known. The
+    /// Returns when the next round is due if the loop is not rung before; `nil`: no due time is known. The
     /// claimed work begins first, so no message waits for this answer.
     let due: @Sendable () async throws -> Date?
 
@@ -20,7 +20,7 @@ struct Round<Work: Sendable>: Sendable {
 }
 
 /// The loop for all leased work. It claims as many pieces of work as there are free places, does the work, and records
-/// the results. It sleeps until the doorbell rings or the next piece of work is due.
+/// the results. It sleeps until somebody rings or the next piece of work is due.
 ///
 /// A round computes its work from the database, so the reason for waking does not matter. A place is free as soon as
 /// its work is done, even before the result is recorded.
@@ -49,11 +49,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var ringsWhenSettled = true
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
-        /// The duration of the leases in seconds. `extend` renews the leases three times in this time. `nil`: the work
-        /// has no leases, or renews its leases itself.
-        var lease: TimeInterval?
-        /// How long a stop waits for the running round and the work in progress before the stop cancels them.
-        var drain = Drain(.zero)
+        /// The signal of new work.
+        var topic: WakeTopic?
 
         /// How long to sleep after a round if nobody rings: a few milliseconds at least if the round claimed nothing,
         /// because work may be due whose row another replica has locked.
@@ -76,74 +73,75 @@ final class WorkLoop<Work: Sendable>: Sendable {
     }
 
     private let settings: Settings
-    private let mayClaim: @Sendable () -> Bool
     private let claim: @Sendable (_ free: Int, _ loop: WorkLoop) async throws -> Round<Work>
     private let perform: @Sendable (Work) async -> Settling?
     private let giveUp: (@Sendable (Work) -> Settling)?
-    private let extend: @Sendable ([Work]) async throws -> Void
+    private let extend: (@Sendable ([Work]) async throws -> Void)?
     private let claiming, results: OutageLog
-    private let logger: Logger
-    private let now: @Sendable () -> Date
-    private let doorbell = Doorbell()
+    private let worker: Worker
+    /// How long a stop waits for the running round and the work in progress before the stop cancels them.
+    private let drain: Drain
+    /// Several rings before a sleep count as one ring, and this ring ends the sleep at once.
+    private let (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - failure: the log message when rounds fail; another round follows after `retry`.
-    ///   - mayClaim: whether this process may claim work now. It is called before every round.
     ///   - claim: performs one round, with at most `free` pieces of work. It is never called while fewer than
     ///     `leastRoom` places are free. `loop` knows the work that is not recorded yet.
     ///   - perform: does a piece of work, and returns what records its result; `nil`: nothing is recorded. At the end
     ///     of the drain its task is cancelled.
     ///   - giveUp: returns what records work that was cancelled, instead of its result.
-    ///   - extend: renews the leases of work that already existed at the last renewal.
+    ///   - extend: renews the leases of work that already existed at the last renewal, three times in each lease time.
+    ///     `nil`: the work has no leases, or renews its leases itself. Then a stop cancels it at once.
     init(
-        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true },
+        _ settings: Settings, failure: String, _ worker: Worker,
         claim: @escaping @Sendable (_ free: Int, _ loop: WorkLoop) async throws -> Round<Work>,
         perform: @escaping @Sendable (Work) async -> Settling? = { _ in nil },
         giveUp: (@Sendable (Work) -> Settling)? = nil,
-        extend: @escaping @Sendable ([Work]) async throws -> Void = { _ in }
+        extend: (@Sendable ([Work]) async throws -> Void)? = nil
     ) {
-        (self.settings, self.mayClaim, self.claim, self.perform) = (settings, mayClaim, claim, perform)
-        (self.giveUp, self.extend, self.logger, self.now) = (giveUp, extend, logger, now)
-        claiming = OutageLog(failure, logger)
-        results = OutageLog("results of finished work could not be recorded", logger)
+        (self.settings, self.worker, self.claim, self.perform) = (settings, worker, claim, perform)
+        (self.giveUp, self.extend, drain) = (giveUp, extend, extend == nil ? Drain(.zero) : worker.drain)
+        claiming = OutageLog(failure, worker.logger)
+        results = OutageLog("results of finished work could not be recorded", worker.logger)
     }
 
     /// Requests a round. If a round is running, another round follows.
-    func ring() { doorbell.ring() }
+    func ring() { bell.yield() }
 
     /// The work that is not recorded yet, and that part of it whose leases are old enough for a renewal.
     var unrecorded: [Work] { state.withLock { $0.pieces.values.map(\.work) } }
     var lasting: [Work] {
-        guard let lease = settings.lease else { return [] }
-        let last = ContinuousClock.now - .seconds(lease / 3)
+        let last = ContinuousClock.now - .seconds(worker.lease / 3)
         return state.withLock(\.pieces).values.filter { $0.since < last }.map(\.work)
     }
 
     /// Runs until a graceful stop or a cancellation. Both have the same effect: no more rounds run, and work in
     /// progress may end within `drain`.
-    ///
-    /// - Parameter wakes: each element rings the doorbell.
-    func run(wakenBy wakes: AsyncStream<Void>? = nil) async {
-        let keeper = settings.lease.map { lease in
-            keepLease(of: lease, logger) {
+    func run() async {
+        let keeper = extend.map { extend in
+            worker.keepLease {
                 let lasting = self.lasting
-                if !lasting.isEmpty { try await self.extend(lasting) }
+                if !lasting.isEmpty { try await extend(lasting) }
             }
         }
+        let wakes = settings.topic.map(worker.signals.wakes)
         let waker = wakes.map { wakes in Task { for await _ in wakes { ring() } } }
-        _ = await settings.drain.run(onStop: {
+        _ = await drain.run(onStop: {
             self.state.withLock { $0.isOpen = false }
             self.ring()
         }) {
             await withDiscardingTaskGroup { group in
+                var rings = self.rings.makeAsyncIterator()
                 while self.state.withLock(\.isOpen) {
                     let began = ContinuousClock.now
                     let pause = await self.round(&group)
                     guard pause > .zero else { continue }
                     try? await Task.sleep(for: self.settings.rest(after: began.duration(to: .now)))
-                    await self.doorbell.wait(atMost: pause)
+                    let timer = Task { if (try? await Task.sleep(for: pause)) != nil { self.ring() } }
+                    await rings.next()
+                    timer.cancel()
                 }
             }
         }
@@ -153,8 +151,10 @@ final class WorkLoop<Work: Sendable>: Sendable {
     /// - Returns: how long to sleep if nobody rings.
     private func round(_ group: inout DiscardingTaskGroup) async -> Duration {
         let free = settings.places - state.withLock { $0.doing }
-        // If too few places are free, the end of a piece of work rings the doorbell.
-        guard free >= settings.leastRoom, mayClaim() else { return settings.pollInterval }
+        // If too few places are free, the end of a piece of work rings. A round that claims nothing is always allowed.
+        guard free >= settings.leastRoom, Work.self == Never.self || worker.mayClaim() else {
+            return settings.pollInterval
+        }
         do {
             let round = try await claim(free, self)
             claiming.worked()
@@ -166,7 +166,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 }
                 group.addTask { await self.carryOut(work, number) }
             }
-            return settings.pause(until: try await round.due(), now: now(), isIdle: round.work.isEmpty)
+            return settings.pause(until: try await round.due(), now: worker.now(), isIdle: round.work.isEmpty)
         } catch {
             claiming.failed(error)
             return settings.retry
@@ -189,12 +189,12 @@ final class WorkLoop<Work: Sendable>: Sendable {
     /// Repeats `settling` until the database accepts the result, or a stop no longer waits. Then the work stays leased,
     /// and is repeated when its lease ends.
     private func record(_ settling: Settling) async {
-        let isOver = { self.settings.drain.isOver(for: .seconds(1)) }
+        let isOver = { self.drain.isOver(for: .seconds(1)) }
         do {
             try await insisting(until: isOver, onFailure: results.failed, settling)
             results.worked()
         } catch  where !isOver() {
-            logger.failed("the result of finished work was not recorded; the work may be repeated", error)
+            worker.logger.failed("the result of finished work was not recorded; the work may be repeated", error)
         } catch {}
     }
 }

@@ -9,26 +9,37 @@ internal import Testing
 /// with other clients, over HTTP/2 and TLS.
 struct PublishedTableTests {
     @Test func `the simulator answers every case of the published conformance table as the table says`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        let file = try Data(contentsOf: root.appending(path: "docs/internals/conformance.json"))
-        let cases = try JSONDecoder().decode(Table.self, from: file).cases
+        let cases = try Self.cases()
         #expect(cases.count > 100)
         for row in cases {
             let name: Comment = "\(row.operation): \(row.case)"
-            var bench = try Bench()
+            var bench = try Bench.withChannels()
             let values = try Self.values(&bench)
-            func fill(_ text: String) -> String { Self.fill(text, values) }
-            let answer = try bench.send(
-                row.method, fill(row.path), (row.headers ?? [:]).mapValues(fill), fill(row.body ?? ""))
+            let answer = bench.state.handle(try Self.request(row, bench, values), now: Bench.now)
             let body = String(decoding: answer.body, as: UTF8.self)
             #expect(answer.status == row.status, name)
-            #expect(row.answerBody.map(fill) ?? body == body, name)
+            #expect(row.answerBody.map { Self.fill($0, values) } ?? body == body, name)
             #expect(body.hasPrefix(row.reason.map { #"{"reason":"\#($0)""# } ?? ""), name)
             #expect(row.answerHeaders.allSatisfy { answer[header: $0] != nil }, name)
         }
     }
 
-    private struct Table: Decodable {
+    fileprivate static func cases() throws -> [Table.Case] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let file = try Data(contentsOf: root.appending(path: "docs/internals/conformance.json"))
+        return try JSONDecoder().decode(Table.self, from: file).cases
+    }
+
+    fileprivate static func request(
+        _ row: Table.Case, _ bench: Bench, _ values: [String: String]
+    ) throws -> SimulatorRequest {
+        func fill(_ text: String) -> String { Self.fill(text, values) }
+        return bench.request(
+            row.method, fill(row.path), (row.headers ?? [:]).mapValues(fill), fill(row.body ?? ""),
+            token: try bench.provider.token(at: Bench.now))
+    }
+
+    fileprivate struct Table: Decodable {
         struct Case: Decodable {
             let operation: String
             let `case`: String
@@ -45,9 +56,8 @@ struct PublishedTableTests {
         let cases: [Case]
     }
 
-    /// Adds channels, phones and an activity to the bench, and returns the values of the table's placeholders.
-    private static func values(_ bench: inout Bench) throws -> [String: String] {
-        try bench.addChannels()
+    /// Adds phones and an activity to the bench, and returns the values of the table's placeholders.
+    fileprivate static func values(_ bench: inout Bench) throws -> [String: String] {
         let provider = bench.provider
         let stranger = Provider(keyID: provider.keyID, teamID: provider.teamID)
         func token(_ algorithm: String, iat: String) throws -> String {
@@ -96,9 +106,9 @@ struct PublishedTableTests {
     }
 }
 
-/// Mutated requests: every answer is one that APNs can give, and the next valid request is accepted. The requests are
-/// the same each time. GRANDSTAND_FUZZ_SEED chooses other requests, and GRANDSTAND_FUZZ_COUNT sets the number of
-/// requests.
+/// Mutated requests of the table: every answer is one that APNs can give, and the next valid request is accepted. The
+/// requests are the same each time. GRANDSTAND_FUZZ_SEED chooses other requests, and GRANDSTAND_FUZZ_COUNT sets the
+/// number of requests.
 @Suite(.timeLimit(.minutes(20)))
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -107,13 +117,12 @@ struct FuzzTests {
 
     @Test func `mutated requests of every kind get a valid answer`() throws {
         var random = SeededRandom(seed: Self.seed)
-        var bench = try Bench()
-        try bench.addChannels()
-        let token = try bench.provider.token(at: Bench.now)
-        let good = Self.good(bench, token)
+        var bench = try Bench.withChannels()
+        let values = try PublishedTableTests.values(&bench)
+        let table = try PublishedTableTests.cases().map { try PublishedTableTests.request($0, bench, values) }
         var statuses: Set<Int> = []
         for number in 0..<Self.count {
-            guard var request = good.randomElement(using: &random) else { return }
+            guard var request = table.randomElement(using: &random) else { return }
             for _ in 0...Int.random(in: 0..<3, using: &random) { Self.mutilate(&request, &random) }
             let answer = bench.state.handle(request, now: Bench.now)
             statuses.insert(answer.status)
@@ -139,32 +148,6 @@ struct FuzzTests {
                 #expect(!"\(error)".isEmpty)
             }
         }
-    }
-
-    private static func good(_ bench: Bench, _ token: String) -> [SimulatorRequest] {
-        let app = "/1/apps/\(Bench.bundleID)"
-        let channel = [("apns-channel-id", bench.stored)]
-        let sending =
-            channel + [("apns-push-type", "liveactivity"), ("apns-expiration", "0"), ("apns-priority", "5")]
-        func request(
-            _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: String = ""
-        ) -> SimulatorRequest {
-            SimulatorRequest(
-                environment: .development, connection: 0, method: method, path: path,
-                headers: ([("authorization", "bearer \(token)")] + headers).map { .init($0.0, $0.1) },
-                body: Array(body.utf8))
-        }
-        return [
-            request("POST", "\(app)/channels", [], #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#),
-            request("GET", "\(app)/channels", channel), request("GET", "\(app)/all-channels"),
-            request("DELETE", "\(app)/channels", [("apns-channel-id", bench.none)]),
-            request("POST", "/4/broadcasts/apps/\(Bench.bundleID)", sending, Bench.update),
-            request(
-                "POST", "/3/device/abcdef",
-                [
-                    ("apns-topic", "\(Bench.bundleID).push-type.liveactivity"), ("apns-push-type", "liveactivity"),
-                ], Bench.update),
-        ]
     }
 
     private static func mutilate(_ request: inout SimulatorRequest, _ random: inout SeededRandom) {

@@ -29,9 +29,7 @@ struct SimulatorTests {
             announce: { continuation.yield($0) })
         let task = Task { try await simulator.run() }
         let addresses = try #require(await announced.first { _ in true })
-        let provider = try Provider(
-            keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.keyFile)
-        let running = RunningSimulator(simulator: simulator, addresses: addresses, provider: provider)
+        let running = try RunningSimulator(simulator, addresses)
         let client = try await running.client(.production)
         #expect(try await client.list().status == 200)
         task.cancel()
@@ -106,7 +104,7 @@ struct RecipeTests {
         try await ControlStage.with { stage in
             let output = try await Shell.run(Self.script("sh", stage))
             #expect(output.exitCode == 0, "\(output.text)")
-            #expect(try await stage.shown("anna") == [["home": 1]], "\(output.text)")
+            #expect(try await stage.shown("anna") == [#"{"home":1}"#], "\(output.text)")
             #expect(output.text.contains(#""operation":"broadcast""#))
             #expect(output.text.contains(#""lockScreens":[{"device":"anna""#))
         }
@@ -119,7 +117,7 @@ struct RecipeTests {
             let script = "TOKEN=\(token) python3 - <<'END'\n\(try Self.script("python", stage))\nEND\n"
             let output = try await Shell.run(script)
             #expect(output.exitCode == 0, "\(output.text)")
-            #expect(try await stage.shown("ben") == [["home": 1]])
+            #expect(try await stage.shown("ben") == [#"{"home":1}"#])
         }
     }
 

@@ -21,11 +21,13 @@ struct Bench {
 
     init() throws { state = SimulatorState(keys: [provider.registered()], seed: 1) }
 
-    mutating func addChannels() throws {
-        none = try create(policy: 0)
-        stored = try create(policy: 1)
-        deleted = try create(policy: 1)
-        _ = try send("DELETE", "/1/apps/\(Self.bundleID)/channels", ["apns-channel-id": deleted])
+    static func withChannels() throws -> Bench {
+        var bench = try Bench()
+        bench.none = try bench.create(policy: 0)
+        bench.stored = try bench.create(policy: 1)
+        bench.deleted = try bench.create(policy: 1)
+        _ = try bench.send("DELETE", "/1/apps/\(bundleID)/channels", ["apns-channel-id": bench.deleted])
+        return bench
     }
 
     /// Sends a request with a valid token, unless `headers` has another `authorization`. An empty value removes a
@@ -36,13 +38,19 @@ struct Bench {
         postponing: Bool = false
     ) throws -> SimulatorAnswer {
         let token = try (sender ?? provider).token(at: now)
+        let request = request(method, path, headers, body, in: environment, token: token)
+        return state.handle(request, postponing: postponing, now: now)
+    }
+
+    func request(
+        _ method: String, _ path: String, _ headers: [String: String], _ body: String,
+        in environment: APNsEnvironment = .development, token: String
+    ) -> SimulatorRequest {
         let all = ["authorization": "bearer \(token)"].merging(headers) { $1 }
         let fields = all.filter { $0.value != "" }.sorted { $0.key < $1.key }
-        let request = SimulatorRequest(
+        return SimulatorRequest(
             environment: environment, connection: connection, method: method, path: path,
-            headers: fields.map { .init($0.key, $0.value) },
-            body: Array(body.utf8))
-        return state.handle(request, postponing: postponing, now: now)
+            headers: fields.map { .init($0.key, $0.value) }, body: Array(body.utf8))
     }
 
     func channels(of bundleID: String = Bench.bundleID) -> [SimulatedChannel] {
@@ -122,9 +130,10 @@ struct PhoneStage {
     var bench: Bench
     let channel: String
 
-    init(policy: Int = 0) throws {
+    init(policy: Int = 0, follower: String? = nil) throws {
         bench = try Bench()
         channel = try bench.create(policy: policy)
+        if let follower { try follow(follower) }
     }
 
     /// - Returns: the phone's push-to-start token.

@@ -3,6 +3,7 @@ internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
 internal import HTTP2
+internal import JSON
 internal import Logging
 internal import Testing
 
@@ -25,10 +26,14 @@ struct RunningSimulator: Sendable {
         let simulator = Simulator(options: options, logger: logger)
         let addresses = try await simulator.start()
         return try await ending(with: { await simulator.stop() }) {
-            let provider = try Provider(
-                keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.keyFile)
-            return try await body(RunningSimulator(simulator: simulator, addresses: addresses, provider: provider))
+            try await body(RunningSimulator(simulator, addresses))
         }
+    }
+
+    init(_ simulator: Simulator, _ addresses: SimulatorAddresses) throws {
+        (self.simulator, self.addresses) = (simulator, addresses)
+        provider = try Provider(
+            keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.keyFile)
     }
 
     /// Runs `body` with a simulator and a client of its development port.
@@ -102,12 +107,6 @@ extension HTTP2Response {
 
 /// A simulator with a control API, and a client of that API.
 struct ControlStage: Sendable {
-    struct Answer {
-        var status: Int
-        /// The members of the body; empty if the body is not a JSON object.
-        var json: [String: Any]
-    }
-
     let running: RunningSimulator
     let base: String
 
@@ -118,25 +117,37 @@ struct ControlStage: Sendable {
         }
     }
 
-    func call(_ method: String, _ path: String, _ body: String = "") async throws -> Answer {
+    /// Expects this status, and returns the body; null if there is none.
+    @discardableResult
+    func call(
+        _ method: String, _ path: String, _ body: String = "", gives status: Int = 200,
+        at location: SourceLocation = #_sourceLocation
+    ) async throws -> JSONValue {
         var request = URLRequest(url: try #require(URL(string: base + path)))
         request.httpMethod = method
         if !body.isEmpty { request.httpBody = Data(body.utf8) }
         request.timeoutInterval = 120
         let (data, response) = try await URLSession.shared.data(for: request)
-        let json = data.isEmpty ? nil : try JSONSerialization.jsonObject(with: data) as? [String: Any]
-        return Answer(status: (response as? HTTPURLResponse)?.statusCode ?? 0, json: json ?? [:])
+        let text = String(decoding: data, as: UTF8.self)
+        let given = (response as? HTTPURLResponse)?.statusCode
+        #expect(given == status, "\(method) \(path) \(body.prefix(100)): \(text)", sourceLocation: location)
+        return try JSONValue(decoding: data.isEmpty ? Data("null".utf8) : data)
+    }
+
+    /// The elements of a list.
+    func list(_ path: String, _ name: String) async throws -> [JSONValue] {
+        try #require(try await call("GET", path)[name]?.elements)
     }
 
     /// The numbers of the journal's entries.
-    func entries(_ path: String) async throws -> [Int] {
-        (try await call("GET", path).json["entries"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }
+    func entries(_ query: String) async throws -> [Int] {
+        try await list("/journal\(query)", "entries").compactMap { $0["number"]?.integer }
     }
 
-    /// The content states on the device's lock screen. A content state with a value that is not an integer is left out.
-    func shown(_ device: String) async throws -> [[String: Int]] {
-        let screen = try await call("GET", "/devices/\(device)").json["lockScreen"] as? [[String: Any]]
-        return (screen ?? []).compactMap { $0["contentState"] as? [String: Int] }
+    /// The content states on the device's lock screen.
+    func shown(_ device: String) async throws -> [String] {
+        try await list("/devices/\(device)", "lockScreen").compactMap { $0["contentState"] }
+            .map { String(decoding: $0.compact, as: UTF8.self) }
     }
 
     func client() async throws -> Client { try await running.client() }

@@ -109,8 +109,10 @@ struct Arrival: Sendable {
     let timestamp: Int
     let match: Int
     let number: Int
+    /// The body of the message's alert.
+    let alert: String?
 
-    fileprivate init?(_ entry: JournalEntry) {
+    init?(_ entry: JournalEntry) {
         let aps = entry.request.json["aps"]
         let mark = aps?["content-state"]?[Mark.member]
         guard entry.operation == .broadcast, entry.status == 200,
@@ -121,6 +123,7 @@ struct Arrival: Sendable {
         self.channelID = channelID
         self.timestamp = timestamp
         (self.match, self.number) = (match, number)
+        alert = aps?["alert"]?["body"]?.string
     }
 }
 
@@ -132,10 +135,8 @@ extension Simulator {
 /// Checks the order of messages on their channels.
 struct ArrivalOrder: Sendable {
     /// Texts about messages whose timestamp or number is not higher than the timestamp or number of the previous
-    /// message on the same channel.
+    /// message on the same channel. A number that was sent with the alert of an earlier message is sent again by itself.
     private(set) var backwards: [String] = []
-    /// The number of messages that were repeated unchanged, because their answer was lost.
-    private(set) var repeats = 0
 
     /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a
     ///   lower number, is sent again.
@@ -143,10 +144,11 @@ struct ArrivalOrder: Sendable {
         var last: [String: Arrival] = [:]
         for arrival in arrivals {
             let before = last.updateValue(arrival, forKey: arrival.channelID)
-            guard let before else { continue }
-            if (arrival.timestamp, arrival.number) == (before.timestamp, before.number) {
-                repeats += 1
-            } else if arrival.timestamp <= before.timestamp || numbersRise && arrival.number <= before.number {
+            // A message whose answer was lost is repeated unchanged.
+            guard let before, (arrival.timestamp, arrival.number) != (before.timestamp, before.number) else { continue }
+            if arrival.timestamp <= before.timestamp
+                || numbersRise && arrival.number < before.number + (before.alert == nil ? 1 : 0)
+            {
                 backwards.append(
                     "match \(arrival.match): message \(arrival.number) at \(arrival.timestamp) after "
                         + "\(before.number) at \(before.timestamp)")

@@ -70,9 +70,8 @@ struct GatewayTests {
             address.credentials = KeyFolder.credentials
             let why = try #require(await pair.send(to: "dGVzdA==", at: address).withheld)
             #expect(why.contains("AuthKey_KEY4567890.p8"))
-            let use = KeyUse(credentials: address.credentials, environment: address.environment)
-            #expect(pair.client.keyFile(of: use).state == .missing)
-            #expect(pair.client.keyFile(of: ClientAndSimulator.use).state == .ok)
+            #expect(pair.client.keyFile(of: address.credentials) == .missing)
+            #expect(pair.client.keyFile(of: ClientAndSimulator.use.credentials) == .ok)
             address.environment = .production
             let other = await pair.send(to: "dGVzdA==", at: address).withheld
             #expect(other == "no endpoint is configured for this environment")
@@ -91,9 +90,7 @@ struct GatewayTests {
         #expect(refusal.since == Date(timeIntervalSince1970: 1_780_000_000.5))
         #expect(refusal.retryAfter == 7)
         #expect(refusal.requestID == "abc")
-    }
-
-    @Test func `a refusal in an unknown form keeps its text, or else its status`() {
+        // A refusal in an unknown form keeps its text, or else its status.
         for (status, body, reason) in [
             (503, #"{"reason":"Service Unavailable"}"#, "ServiceUnavailable"),
             (400, #"{"reason":"FeatureNotEnabled"}"#, "BroadcastFeatureNotEnabled"),
@@ -180,10 +177,7 @@ struct DevicePushTests {
             try pair.refuse(.tooManyRequests)
             _ = await push()
             func count(_ result: String) -> Double {
-                metrics.series(
-                    "grandstand_token_answers_total",
-                    [("bundle_id", "com.example.Stadium"), ("environment", "development"), ("result", result)]
-                ).value
+                metrics.series("grandstand_token_answers_total", ["com.example.Stadium", "development", result]).value
             }
             #expect(count("BadDeviceToken") == 1)
             #expect(count("accepted") == 2)
@@ -209,8 +203,8 @@ struct QuirkLearnerTests {
         func note(_ quirk: Contract.Quirk) { quirks.withLock { $0.append(quirk) } }
     }
 
-    private static func address(_ bundleID: BundleID = LoopSample.bundleID, isOff: Bool = false) -> APNsAddress {
-        var address = LoopSample.address(bundleID)
+    private static func address(_ name: String = "com.example.Stadium", isOff: Bool = false) -> APNsAddress {
+        var address = LoopSample.address(LoopSample.name(name))
         address.isCapabilityOff = isOff
         return address
     }
@@ -270,7 +264,8 @@ struct QuirkLearnerTests {
         // A bundle ID without capitals has only one spelling.
         let learned = Learned()
         var calls = 0
-        _ = await Self.learner(learned).spelling("a call", Self.address(LoopSample.plainID)) { _ -> APNsAnswer<Void> in
+        _ = await Self.learner(learned).spelling("a call", Self.address("com.example.stadium")) {
+            _ -> APNsAnswer<Void> in
             calls += 1
             return .refusing(.topicMismatch)
         }

@@ -23,18 +23,6 @@ struct KeyRingTests {
         -----END PUBLIC KEY-----
         """
 
-    @Test func `a file that does not exist is missing, until it is created`() throws {
-        let folder = try KeyFolder()
-        let ring = KeyRing(directory: folder.path)
-        #expect(ring.state(of: Self.keyID) == .missing)
-        // Apps may be registered before their key files are installed, so a missing file is not a fault.
-        #expect(ring.faults() == [])
-        try folder.writeKey()
-        #expect(ring.state(of: Self.keyID) == .ok)
-        try FileManager.default.removeItem(atPath: folder.file())
-        #expect(ring.state(of: Self.keyID) == .missing)
-    }
-
     @Test(arguments: [
         ("", "it is empty"), ("not a key", "no block PRIVATE KEY"), (KeyRingTests.publicKey, "a block PUBLIC KEY"),
         (KeyRingTests.p384, "another kind"), ("-----BEGIN PRIVATE KEY-----\nMIGH", "does not end"),
@@ -78,33 +66,26 @@ struct KeyRingTests {
         }
     }
 
-    @Test func `a file that is not text is unreadable`() throws {
-        let folder = try KeyFolder()
-        try Data([0xFF, 0xFE, 0x00, 0xC3]).write(to: URL(fileURLWithPath: folder.file()))
-        #expect(KeyRing(directory: folder.path).faults().first?.contains("UTF-16 with a byte order mark") == true)
-    }
-
-    @Test func `a folder with the name of a key file is unreadable`() throws {
-        let folder = try KeyFolder()
-        try FileManager.default.createDirectory(atPath: folder.file(), withIntermediateDirectories: false)
-        #expect(KeyRing(directory: folder.path).state(of: Self.keyID) == .unreadable)
-    }
-
-    @Test func `every bad key file is named, in order, and other files are ignored`() throws {
+    @Test func `every bad key file, also a folder, is named, in order, and other files are ignored`() throws {
         let folder = try KeyFolder()
         try folder.write("bad", keyID: "BBBBBBBBBB")
         try folder.write("bad", keyID: "AAAAAAAAAA")
         try folder.writeKey(keyID: "CCCCCCCCCC")
+        try FileManager.default.createDirectory(atPath: folder.file("DDDDDDDDDD"), withIntermediateDirectories: false)
+        try Data([0xFF, 0xFE, 0x00, 0xC3]).write(to: URL(fileURLWithPath: folder.file("EEEEEEEEEE")))
         try "not a key".write(toFile: folder.path + "/notes.p8", atomically: true, encoding: .utf8)
         let faults = KeyRing(directory: folder.path).faults()
-        #expect(faults.count == 2)
-        #expect(zip(faults, ["AAAAAAAAAA", "BBBBBBBBBB"]).allSatisfy { $0.contains("AuthKey_\($1).p8") })
+        #expect(faults.count == 4 && faults.last?.contains("UTF-16 with a byte order mark") == true)
+        #expect(zip(faults, ["AAAAAAAAAA", "BBBBBBBBBB", "DDDD", "EEEE"]).allSatisfy { $0.contains("AuthKey_\($1)") })
     }
 
-    @Test func `a changed file is read again`() throws {
+    @Test func `a file is missing until it is created, and read again when it changed`() throws {
         let folder = try KeyFolder()
-        let first = try folder.writeKey(modifiedAt: 1_000)
         let ring = KeyRing(directory: folder.path)
+        #expect(ring.state(of: Self.keyID) == .missing)
+        // Apps may be registered before their key files are installed, so a missing file is not a fault.
+        #expect(ring.faults() == [])
+        let first = try folder.writeKey(modifiedAt: 1_000)
         let message = Array("message".utf8)
         #expect(first.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
 
@@ -117,6 +98,8 @@ struct KeyRingTests {
         #expect(ring.state(of: Self.keyID) == .unreadable)
         try folder.writeKey(modifiedAt: 4_000)
         #expect(ring.state(of: Self.keyID) == .ok)
+        try FileManager.default.removeItem(atPath: folder.file())
+        #expect(ring.state(of: Self.keyID) == .missing)
     }
 
     /// Kubernetes links each file of a Secret into a folder `..data`, which is a link, too, and swaps only this one.

@@ -122,21 +122,16 @@ struct PoolPlanTests {
 
     private let plan = PoolPlan(target: 2, bound: 4)
 
-    @Test func `the connection with the fewest requests is chosen, if it has room`() {
+    @Test func `the connection with the fewest requests is chosen, if all are full the shortest queue`() {
         #expect(plan.choose([Self.member(5), Self.member(3), Self.member(4)]) == 1)
         #expect(plan.choose([Self.member(50), Self.member(1, of: 1)]) == 0)
         #expect(plan.choose([Self.member(1_000), Self.member(900)]) == 1)
-    }
-
-    @Test func `connections with equally many requests take turns`() {
+        #expect(plan.choose([Self.member(1, of: 1, waiting: 9), Self.member(1, of: 1, waiting: 3)]) == 1)
+        #expect(plan.choose([]) == nil)
+        // Connections with equally many requests take turns.
         let members = [Self.member(0), Self.member(0), Self.member(0)]
         #expect((0..<6).map { plan.choose(members, turn: $0) } == [0, 1, 2, 0, 1, 2])
         #expect((0..<3).map { plan.choose([Self.member(2), Self.member(1), Self.member(2)], turn: $0) } == [1, 1, 1])
-    }
-
-    @Test func `if no connection has room, the one with the shortest queue is chosen`() {
-        #expect(plan.choose([Self.member(1, of: 1, waiting: 9), Self.member(1, of: 1, waiting: 3)]) == 1)
-        #expect(plan.choose([]) == nil)
     }
 
     @Test func `a connection that just refused is chosen only if there is no other`() {
@@ -146,73 +141,56 @@ struct PoolPlanTests {
         #expect(plan.choose([Self.member(0)], avoiding: 0) == 0)
     }
 
-    @Test func `the first request opens the first connection, and only one`() {
-        #expect(plan.wantsOneMore([], opening: 0, waiters: 0))
-        #expect(!plan.wantsOneMore([], opening: 1, waiters: 1))
-    }
-
-    @Test func `concurrent requests open the target number of connections`() {
-        #expect(plan.wantsOneMore([], opening: 1, waiters: 2))
-        #expect(!plan.wantsOneMore([], opening: 2, waiters: 200))
-        #expect(plan.wantsOneMore([Self.member(1)], opening: 0, waiters: 0))
-        #expect(!plan.wantsOneMore([Self.member(0)], opening: 0, waiters: 0))
-    }
-
-    @Test func `beyond the target one connection at a time opens, when all are full and proven usable`() {
+    @Test func `up to the target a connection opens when all have a request, beyond it when all are full and proven`() {
+        #expect(plan.wantsOneMore([]))
+        #expect(plan.wantsOneMore([Self.member(1)]))
+        #expect(!plan.wantsOneMore([Self.member(0)]))
         let full = Self.member(PoolPlan.full)
-        #expect(plan.wantsOneMore([full, full], opening: 0, waiters: 0))
-        #expect(!plan.wantsOneMore([full, full], opening: 1, waiters: 0))
-        #expect(!plan.wantsOneMore([full, Self.member(10)], opening: 0, waiters: 0))
-        #expect(
-            !plan.wantsOneMore([full, Self.member(1, of: 1, waiting: 99, isProven: false)], opening: 0, waiters: 0))
-        #expect(plan.wantsOneMore([full, Self.member(20, of: 20)], opening: 0, waiters: 0))
-        #expect(!plan.wantsOneMore([full, full, full, full], opening: 0, waiters: 0))
+        #expect(plan.wantsOneMore([full, full]))
+        #expect(!plan.wantsOneMore([full, Self.member(10)]))
+        #expect(!plan.wantsOneMore([full, Self.member(1, of: 1, waiting: 99, isProven: false)]))
+        #expect(plan.wantsOneMore([full, Self.member(20, of: 20)]))
+        #expect(!plan.wantsOneMore([full, full, full, full]))
     }
 }
 
 struct GoAwayReasonTests {
-    @Test(arguments: ["", "{}", "[]", #"{"reason":1}"#, #"{"reason":""}"#, "shut down", "{\"reason\":\"\u{0}"])
-    func `debug data without a reason text have no reason and count as an ordinary GOAWAY`(data: String) {
-        let reason = GoAwayReason(debugData: Array(data.utf8))
-        #expect(reason.text == nil)
-        #expect(reason.isOrdinary)
-        #expect(reason.label == "none")
-    }
-
-    @Test(arguments: [
-        ("Shutdown", true, false), ("IdleTimeout", true, false), ("InvalidProviderToken", false, false),
-        ("TooManyRequests", false, false), ("ExpiredProviderToken", false, false), ("BadDeviceToken", false, true),
-        ("DeviceTokenNotForTopic", false, true), ("ExpiredToken", false, true), ("Unregistered", false, true),
-    ])
-    func `a reason in APNs' JSON is ordinary, a mistake of this client, or about device tokens`(
-        text: String, isOrdinary: Bool, concernsDeviceTokens: Bool
-    ) {
-        let reason = GoAwayReason(debugData: Array(#"{"timestamp":1,"reason":"\#(text)"}"#.utf8))
-        #expect(reason.text == text)
-        #expect(reason.label == text)
-        #expect(reason.isOrdinary == isOrdinary)
-        #expect(reason.concernsDeviceTokens == concernsDeviceTokens)
-    }
-
-    @Test(arguments: ["because of 17 things", String(repeating: "a", count: 300)])
-    func `a label is short and plain, whatever the reason is`(text: String) {
-        #expect(GoAwayReason(debugData: Array(#"{"reason":"\#(text)"}"#.utf8)).label == "other")
+    @Test func `a reason in APNs' JSON is ordinary, a mistake of this client, or about device tokens`() {
+        for (texts, isOrdinary, concernsDevices) in [
+            (["Shutdown", "IdleTimeout"], true, false),
+            (["InvalidProviderToken", "TooManyRequests", "ExpiredProviderToken"], false, false),
+            (["BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered"], false, true),
+        ] {
+            for text in texts {
+                let reason = GoAwayReason(debugData: Array(#"{"timestamp":1,"reason":"\#(text)"}"#.utf8))
+                #expect(reason.text == text && reason.label == text)
+                #expect(reason.isOrdinary == isOrdinary && reason.concernsDeviceTokens == concernsDevices, "\(text)")
+            }
+        }
+        // Without a reason the GOAWAY counts as an ordinary one.
+        for data in ["", "{}", "[]", #"{"reason":1}"#, #"{"reason":""}"#, "shut down", "{\"reason\":\"\u{0}"] {
+            let reason = GoAwayReason(debugData: Array(data.utf8))
+            #expect(reason.text == nil && reason.isOrdinary && reason.label == "none", "\(data)")
+        }
+        // A label is short and plain.
+        for text in ["because of 17 things", String(repeating: "a", count: 300)] {
+            #expect(GoAwayReason(debugData: Array(#"{"reason":"\#(text)"}"#.utf8)).label == "other")
+        }
     }
 }
 
 struct EndpointTests {
-    @Test(arguments: [
-        ("https://api.push.apple.com/", "api.push.apple.com", 443, "api.push.apple.com"),
-        ("https://api-manage.example:2196", "api-manage.example", 2196, "api-manage.example:2196"),
-        ("https://[::1]:8443", "::1", 8443, "[::1]:8443"),
-    ])
-    func `a base URL is a host with a port`(_ url: String, host: String, port: Int, authority: String) throws {
-        let endpoint = try #require(Endpoint(url: url))
-        #expect(endpoint.host == host && endpoint.port == port && endpoint.authority == authority)
-    }
-
-    @Test(arguments: ["", "http://api.push.apple.com", "https://host/path", "https://host//", "https://host?a=b"])
-    func `other text is not an endpoint`(_ url: String) {
-        #expect(Endpoint(url: url) == nil)
+    @Test func `a base URL is a host with a port, and other text is none`() throws {
+        for (url, host, port, authority) in [
+            ("https://api.push.apple.com/", "api.push.apple.com", 443, "api.push.apple.com"),
+            ("https://api-manage.example:2196", "api-manage.example", 2196, "api-manage.example:2196"),
+            ("https://[::1]:8443", "::1", 8443, "[::1]:8443"),
+        ] {
+            let endpoint = try #require(Endpoint(url: url))
+            #expect(endpoint.host == host && endpoint.port == port && endpoint.authority == authority)
+        }
+        for url in ["", "http://api.push.apple.com", "https://host/path", "https://host//", "https://host?a=b"] {
+            #expect(Endpoint(url: url) == nil, "\(url)")
+        }
     }
 }

@@ -11,7 +11,7 @@ internal import Testing
 
 /// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
 struct ProviderTokenTests {
-    private static let credentials = KeyFolder.credentials
+    private static let use = KeyUse(credentials: KeyFolder.credentials, environment: .production)
     /// A multiple of 40 minutes, as every token's time of issue is.
     private static let start = 2_400.0 * 700_000
 
@@ -29,7 +29,7 @@ struct ProviderTokenTests {
     @Test func `header, claims and signature have the form that Apple requires`() throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
-        let text = try Self.tokens(folder, Self.clock(77)).token(for: Self.credentials).text
+        let text = try Self.tokens(folder, Self.clock(77)).token(for: Self.use).text
 
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         try #require(parts.count == 3)
@@ -52,43 +52,34 @@ struct ProviderTokenTests {
         #expect(zip(issued.sorted(), issued.sorted().dropFirst()).allSatisfy { $1 - $0 >= 1_200 })
     }
 
-    @Test func `all replicas send the same bytes in a slot, and others in the next`() throws {
+    @Test func `all replicas send the same bytes for a team and key in a slot, and others in the next`() throws {
         let folder = try KeyFolder()
         try folder.writeKey()
+        try folder.writeKey(keyID: "OTHER67890")
         var sent: Set<String> = []
         for offset in [60.0, 1_000, 2_459] {
-            sent.insert(try Self.tokens(folder, Self.clock(offset)).token(for: Self.credentials).text)
+            sent.insert(try Self.tokens(folder, Self.clock(offset)).token(for: Self.use).text)
         }
         #expect(sent.count == 1)
         let clock = Self.clock(2_459)
         let tokens = Self.tokens(folder, clock)
-        sent.insert(try tokens.token(for: Self.credentials).text)
+        sent.insert(try tokens.token(for: Self.use).text)
         #expect(sent.count == 1)
         clock.advance(by: 1)
-        sent.insert(try tokens.token(for: Self.credentials).text)
+        sent.insert(try tokens.token(for: Self.use).text)
         #expect(sent.count == 2)
-    }
-
-    @Test func `each team and key has its own token`() throws {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        try folder.writeKey(keyID: "OTHER67890")
-        let tokens = Self.tokens(folder, Self.clock())
-        var texts: Set<String> = []
-        for credentials in [
-            Self.credentials, Credentials(teamID: "TEAM567890", keyID: "OTHER67890"),
-            Credentials(teamID: "OTHER67890", keyID: "KEY4567890"),
-        ] {
-            texts.insert(try tokens.token(for: credentials).text)
+        for (team, key) in [("TEAM567890", "OTHER67890"), ("OTHER67890", "KEY4567890")] {
+            let credentials = Credentials(teamID: team, keyID: key)
+            sent.insert(try tokens.token(for: KeyUse(credentials: credentials, environment: .production)).text)
         }
-        #expect(texts.count == 3)
+        #expect(sent.count == 4)
     }
 
     @Test func `neither a token nor a key can be printed by accident`() throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
-        let token = try Self.tokens(folder, Self.clock()).token(for: Self.credentials)
-        let signingKey = try KeyRing(directory: folder.path).key(Self.credentials.keyID).get()
+        let token = try Self.tokens(folder, Self.clock()).token(for: Self.use)
+        let signingKey = try KeyRing(directory: folder.path).key(Self.use.credentials.keyID).get()
         let header = HTTP2Header("authorization", "bearer \(token.text)", indexing: .never)
         let printed = "\(token) \(signingKey) \(header) \([header]) \(String(reflecting: token))"
         #expect(!printed.contains(token.text))
@@ -117,9 +108,6 @@ struct RefusedKeyTests {
             await client.send(ClientAndSimulator.message(to: "dGVzdA=="))
         }
 
-        /// The number of broadcasts that the simulator received.
-        var asked: Int { pair.simulator.journal().count { $0.request.path.hasPrefix("/4/") } }
-
         /// Replaces the wrong key by the simulator's key.
         func putRightKey() throws {
             try folder.write(
@@ -140,7 +128,7 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `after two refusals one request of any kind is sent every three seconds`() async throws {
+    @Test func `after two refusals requests of any kind wait for three seconds`() async throws {
         try await Self.play { scene in
             let first = try #require(await scene.send().refusal)
             #expect(first.reason == .invalidProviderToken && !first.isHeldBack && first.retryAfter == nil)
@@ -158,13 +146,6 @@ struct RefusedKeyTests {
             #expect(await scene.client.push(push, to: ClientAndSimulator.address).refusal?.isHeldBack == true)
             #expect(scene.pair.simulator.journal().count == 2)
 
-            for probe in 1...3 {
-                scene.clock.advance(by: 3)
-                let refusal = try #require(await scene.send().refusal)
-                #expect(!refusal.isHeldBack && refusal.retryAfter == 3)
-                #expect(await scene.send().refusal?.isHeldBack == true)
-                #expect(scene.asked == 2 + probe)
-            }
             // A refusal in one environment does not hold back requests to the other environment.
             var production = ClientAndSimulator.address
             production.environment = .production
@@ -172,53 +153,31 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `the refusal is reported with its time, and ends when the file has another key`() async throws {
-        try await Self.play { scene in
-            let began = scene.clock.now
-            #expect(scene.client.keyFile(of: ClientAndSimulator.use).state == .ok)
-            for _ in 0..<3 { _ = await scene.send() }
-            let refusal = KeyRefusal(reason: .invalidProviderToken, since: began)
-            let file = scene.client.keyFile(of: ClientAndSimulator.use)
-            #expect(file.state == .refused && file.refusal == refusal)
-            #expect(
-                scene.client.reachability(of: .development)
-                    == .init(state: .refused, reason: refusal.finding(of: ClientAndSimulator.use.credentials)))
-            #expect(scene.client.reachability(of: .production).state == .notKnown)
-
-            try scene.putRightKey()
-            #expect(scene.client.keyFile(of: ClientAndSimulator.use).state == .ok)
-            #expect(scene.client.reachability(of: .development).state == .reachable)
-            #expect(await scene.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
-        }
-    }
-
-    @Test(arguments: [APNsReason.invalidProviderToken, .expiredProviderToken, .tooManyProviderTokenUpdates])
-    func `if APNs accepts the same key again, the refusal ends`(_ reason: APNsReason) async throws {
+    @Test(arguments: [
+        APNsReason.invalidProviderToken, .expiredProviderToken, .tooManyProviderTokenUpdates, .topicMismatch,
+    ])
+    func `if APNs accepts the same key again, the refusal ends, and another refusal holds no request back`(
+        _ reason: APNsReason
+    ) async throws {
         let clock = ManualClock(Date())
         try await ClientAndSimulator.with(now: { clock.now }) { pair in
-            try pair.refuse(reason, times: 3)
-            for _ in 0..<2 { _ = await pair.client.listChannels(at: ClientAndSimulator.address) }
-            clock.advance(by: 3)
-            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
-            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == true)
-            clock.advance(by: 3)
-            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
-            #expect(pair.client.keyFile(of: ClientAndSimulator.use).state == .ok)
-            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
-        }
-    }
-
-    @Test func `a refusal that does not concern the key holds no request back`() async throws {
-        try await ClientAndSimulator.with { pair in
-            try pair.refuse(.topicMismatch, times: 20)
-            for _ in 0..<20 {
-                #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
+            func list() async -> APNsAnswer<ChannelListing> {
+                await pair.client.listChannels(at: ClientAndSimulator.address)
             }
-            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
+            let isOfKey = reason != .topicMismatch
+            try pair.refuse(reason, times: isOfKey ? 3 : 4)
+            for _ in 0..<2 { #expect(await list().refusal?.isHeldBack == false) }
+            clock.advance(by: 3)
+            #expect(await list().refusal?.isHeldBack == false)
+            #expect(await list().refusal?.isHeldBack == isOfKey)
+            clock.advance(by: 3)
+            #expect(await list().receipt != nil)
+            #expect(pair.client.reachability(of: .development).state == .reachable)
+            #expect(await list().receipt != nil)
         }
     }
 
-    @Test func `each refused probe is news for all replicas, and so is the end of the refusal`() async throws {
+    @Test func `a refusal is reported with its time at each probe, and ends with another key`() async throws {
         try await Self.play { scene in
             func news() -> [KeyRefusal?] { scene.client.tokens.news().map(\.refusal) }
             _ = await scene.send()
@@ -226,12 +185,17 @@ struct RefusedKeyTests {
             _ = await scene.send()
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
             #expect(news() == [refusal] && news().isEmpty)
+            #expect(
+                scene.client.reachability(of: .development)
+                    == .init(state: .refused, reason: refusal.finding(of: ClientAndSimulator.use.credentials)))
+            #expect(scene.client.reachability(of: .production).state == .notKnown)
             scene.clock.advance(by: 3)
             _ = await scene.send()
             #expect(news() == [refusal])
             // The file of a refused key is looked at without a request, too.
             try scene.putRightKey()
             #expect(news() == [nil] && news().isEmpty)
+            #expect(scene.client.reachability(of: .development).state == .reachable)
             scene.clock.advance(by: 3)
             #expect(await scene.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
             #expect(news() == [nil])

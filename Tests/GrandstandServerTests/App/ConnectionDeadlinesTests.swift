@@ -4,9 +4,7 @@ internal import Testing
 
 /// The time limits of a connection, step by step.
 struct ConnectionDeadlinesTests {
-    enum Step: Sendable {
-        case bytes, header, end, answered(Int = 1), finished, writable(Bool), stop
-    }
+    typealias Step = ConnectionDeadlines.Step
 
     /// Steps with their times, and the deadline after them.
     static let courses: [(what: String, steps: [(Int64, Step)], deadline: Int64?)] = [
@@ -43,17 +41,7 @@ struct ConnectionDeadlinesTests {
     @Test func `each step of a connection has its time limit`() {
         for (what, steps, deadline) in Self.courses {
             var deadlines = ConnectionDeadlines(header: 10, at: 0)
-            for (time, step) in steps {
-                switch step {
-                case .bytes: deadlines.receivedBytes(at: time)
-                case .header: deadlines.receivedHeader(at: time)
-                case .end: deadlines.receivedEnd(at: time)
-                case .answered(let count): deadlines.answered(count, at: time)
-                case .finished: deadlines.finished(at: time)
-                case .writable(let isWritable): deadlines.writability(isWritable, at: time)
-                case .stop: deadlines.stop(at: time)
-                }
-            }
+            for (time, step) in steps { deadlines.note(step, at: time) }
             #expect(deadlines.deadline == deadline, "\(what)")
         }
     }

@@ -9,9 +9,9 @@ internal import Testing
 /// The doctor's findings for given answers.
 struct DoctorTests {
     @Test func `a clock that is off by more than a minute is reported`() {
-        #expect(AppleChecks.clock(offBy: 60, "x").outcome == .ok)
-        #expect(AppleChecks.clock(offBy: -61, "x").outcome == .failed)
-        #expect(AppleChecks.clock(offBy: -61, "x").detail == "61 s behind APNs")
+        #expect(Doctor.clock(offBy: 60, "x").outcome == .ok)
+        #expect(Doctor.clock(offBy: -61, "x").outcome == .failed)
+        #expect(Doctor.clock(offBy: -61, "x").detail == "61 s behind APNs")
     }
 
     @Test(arguments: [
@@ -21,7 +21,7 @@ struct DoctorTests {
     func `the step that failed is reported as failed, and those before it as working`(
         kind: HTTP2ConnectError.Kind, step: String
     ) throws {
-        let checks = AppleChecks.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
+        let checks = Doctor.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
         let index = try #require(checks.firstIndex { $0.outcome == .failed })
         #expect(checks[index].name == step)
         #expect(checks[index].detail == "it broke" && checks[index].nextStep == "check this")
@@ -39,7 +39,7 @@ struct DoctorTests {
         from: Double, until: Double, names: [String], outcome: DoctorCheck.Outcome
     ) {
         let now = Date(timeIntervalSince1970: 1_795_305_600)
-        let check = DoctorListening.certificate(
+        let check = Doctor.certificate(
             "cert.pem", names: names, from: now.addingTimeInterval(from * 86_400),
             until: now.addingTimeInterval(until * 86_400), now: now)
         #expect(check.outcome == outcome)
@@ -48,8 +48,10 @@ struct DoctorTests {
     }
 
     @Test func `a report forges no line, and sends no command to a terminal`() {
-        let report = DoctorReport(checks: [DoctorCheck("key files", .failed, "a\u{1B}[2J\n\u{85}\u{2028}.p8")])
-        #expect(report.text == #"FAILED   key files: a\u001b[2J\u000a\u0085\u2028.p8"#)
+        let check = DoctorCheck("key files", .failed, "a\u{1B}[2J\n\u{85}\u{2028}.p8", next: "repair\nit")
+        #expect(
+            DoctorReport(checks: [check]).text
+                == #"FAILED   key files: a\u001b[2J\u000a\u0085\u2028.p8"# + "\n         → " + #"repair\u000ait"#)
     }
 
     @Test func `an old PostgreSQL is refused with its version and the required one`() {
@@ -66,10 +68,24 @@ struct DoctorTests {
             bundleID: bundleID, environment: .production, limit: 1, byState: [:], byStoragePolicy: [:],
             forecast: Forecast(peak: 0, peakAt: now, exceedsAt: nil), reconciliationAlarm: .listIncomplete,
             isCapabilityOff: true)
-        let checks = DoctorAlarms.checks([quota])
+        let checks = Doctor.alarms(quota)
         #expect(checks.map(\.outcome) == [.failed, .warning])
         #expect(checks.allSatisfy { $0.name == "alarms" && $0.subject == "com.example.Stadium production" })
         #expect(checks[0].detail.hasPrefix("capability-off: ") && checks[1].detail.hasPrefix("list-incomplete: "))
+        #expect(checks[1].nextStep == "Reconcile again. `grandstand reconcile com.example.Stadium production`")
+    }
+
+    @Test func `what to do is the runbook's row of the check, by Apple's reason if it has several`() {
+        func next(_ name: String, _ detail: String) -> String { DoctorCheck(name, .failed, detail).nextStep ?? "" }
+        for name in [
+            "settings", "certificate", "port", "database", "database clock", "migrations", "database settings",
+            "database grants", "apps", "key files", "DNS", "TCP", "TLS", "HTTP/2", "clock", "token", "capability",
+            "capitals", "list",
+        ] { #expect(!next(name, "").isEmpty && !next(name, "").contains("]("), "\(name)") }
+        #expect(next("token", "APNs answered 403 ExpiredProviderToken") == "set this machine by NTP")
+        #expect(next("token", "APNs answered 403 InvalidProviderToken").contains("`teamId`"))
+        #expect(next("capability", "APNs answered 403 BroadcastFeatureNotEnabled").hasPrefix("turn the Broadcast"))
+        #expect(DoctorCheck("token", .ok, "accepted").nextStep == nil)
     }
 
     @Test func `every refusal that Apple documents has a next step`() throws {
@@ -77,7 +93,7 @@ struct DoctorTests {
         for reason in APNsReason.table {
             let answer = APNsAnswer<ChannelListing>.refused(
                 APNsRefusal(status: reason.status ?? 0, reason: reason))
-            let checks = AppleAnswer.checks(answer, of: bundleID, "x")
+            let checks = Doctor.checks(answer, of: bundleID, "x")
             let found = checks.filter { $0.outcome != .ok }
             #expect(found.count == 1, "\(reason)")
             #expect(found.allSatisfy { $0.nextStep?.isEmpty == false && $0.detail.contains(reason.rawValue) })

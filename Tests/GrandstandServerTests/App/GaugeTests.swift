@@ -15,17 +15,17 @@ struct GaugeTests {
     @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
         try await withStores { stores in
             let gauges = GaugeWatch(
-                Database(stores.pool), channels: stores.channels, tenure: StoreWorld.tenure, now: { stores.now })
+                stores.channels, tenure: StoreWorld.tenure, now: { stores.now })
             func told() async throws -> [String: Double] {
                 try await gauges.backlog(now: stores.now).reduce(into: [:]) { told, gauge in
-                    told[([gauge.name] + gauge.labels.map(\.1)).joined(separator: " ")] = gauge.value
+                    told[([gauge.name] + gauge.labels).joined(separator: " ")] = gauge.value
                 }
             }
             let empty = try await told()
             #expect(empty["grandstand_deliveries_pending production queued"] == 0)
             #expect(empty["grandstand_delivery_oldest_seconds production"] == 0)
             #expect(empty["grandstand_webhook_oldest_seconds"] == 0)
-            try await stores.put(.sample("derby"))
+            try await stores.put(.sample(), as: "derby")
             try await stores.provision()
             try await stores.accept(.update(), for: "derby")
             stores.clock.advance(by: 30)
@@ -56,15 +56,12 @@ struct GaugeTests {
             struct Undone: Error {}
             await #expect(throws: Undone.self) {
                 try await database.transaction { connection in
-                    try await database.joining(connection, Database.Commit()) { try await accept() }
+                    try await database.joining(connection) { try await accept() }
                     throw Undone()
                 }
             }
             #expect(counted.withLock { $0.count } == 1)
-            let claimed = try await outbox.claim(
-                LaneClaim(
-                    environment: .production, limit: 10, replica: stores.replica, at: stores.now,
-                    leasedUntil: stores.now + 8, laneInterval: 0))
+            let claimed = try await outbox.claim(stores.request())
             let delivery = try #require(claimed.first)
             #expect(abs(try #require(delivery.askedAt).timeIntervalSince(stores.now)) < 0.001)
             let settlement = delivery.settled(.ok, at: stores.now)

@@ -24,39 +24,30 @@ struct TLSCertificatesTests {
             try write()
         }
 
-        func write(certificate: Bool = true, key isKeyWanted: Bool = true) throws {
+        func write(key isKeyWanted: Bool = true) throws {
             let key = try PrivateKey.p256()
             let made = try Certificate("test", key: key, from: .now - 60, until: .now + 3_600)
-            if certificate { try Data(made.pem.utf8).write(to: URL(filePath: tls.certificatePath)) }
+            try Data(made.pem.utf8).write(to: URL(filePath: tls.certificatePath))
             if isKeyWanted { try Data(key.pem.utf8).write(to: URL(filePath: tls.keyPath)) }
         }
     }
 
-    @Test func `a new certificate and key replace the loaded ones`() throws {
+    @Test
+    func `new files replace the loaded ones, and a missing or mismatched one changes nothing until both are valid`()
+        throws
+    {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         let certificates = try TLSCertificates(files.tls, logger: Self.logger)
         let first = certificates.current
-        certificates.reloadIfChanged()
-        #expect(certificates.current === first)
+        let changes: [() throws -> Void] = [
+            {}, { try files.write(key: false) }, { try FileManager.default.removeItem(atPath: files.tls.keyPath) },
+        ]
+        for change in changes {
+            try change()
+            #expect(certificates.current === first)
+        }
         try files.write()
-        certificates.reloadIfChanged()
-        #expect(certificates.current !== first)
-    }
-
-    @Test func `a missing or mismatched certificate or key changes nothing until both files are valid`() throws {
-        let files = try Files()
-        defer { try? FileManager.default.removeItem(at: files.folder) }
-        let certificates = try TLSCertificates(files.tls, logger: Self.logger)
-        let first = certificates.current
-        try files.write(key: false)
-        certificates.reloadIfChanged()
-        #expect(certificates.current === first)
-        try FileManager.default.removeItem(atPath: files.tls.keyPath)
-        certificates.reloadIfChanged()
-        #expect(certificates.current === first)
-        try files.write()
-        certificates.reloadIfChanged()
         #expect(certificates.current !== first)
     }
 

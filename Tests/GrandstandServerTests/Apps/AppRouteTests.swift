@@ -12,7 +12,7 @@ struct AppRouteTests {
     private static func world() async throws -> RouteWorld {
         var world = RouteWorld()
         _ = try await world.rows.apps.put(Sample.app(), by: .server)
-        world.gateway.state = .ok
+        world.gateway = ScriptedGateway()
         return world
     }
 

@@ -72,15 +72,6 @@ struct AppDeletionTests {
         "quota_samples", "unmanaged_channels",
     ]
 
-    private func rows(_ stores: StoreWorld) async throws -> [String: Int] {
-        var rows: [String: Int] = [:]
-        for table in Self.tables {
-            let count = try await stores.count(PostgresQuery(unsafeSQL: "select count(*) as n from \(table)"))
-            if count > 0 { rows[table] = count }
-        }
-        return rows
-    }
-
     /// Gives an app events with messages, installations and starts: rows as they are after years.
     private static func grow(_ bundleID: String, by size: Int, _ stores: StoreWorld) async throws {
         let statements: [PostgresQuery] = [
@@ -155,7 +146,7 @@ struct AppDeletionTests {
             let (app, other) = (try BundleID.sample(), try BundleID.sample("com.example.Other"))
             for one in [app, other] { _ = try await stores.apps.put(.sample(one.rawValue, at: stores.now)) }
             try await Self.grow(other.rawValue, by: 300, stores)
-            let before = try await rows(stores)
+            let before = try await stores.filled(Self.tables)
             try await Self.grow(app.rawValue, by: 2_000, stores)
             _ = try await stores.keys.create(name: "k", scopes: [.device], bundleID: app)
 
@@ -166,7 +157,7 @@ struct AppDeletionTests {
             #expect(try await stores.keys.keys().isEmpty)
             try await refuses(.appNotFound) { try await stores.apps.registered(app) }
             try await refuses(.appExists) { try await stores.apps.put(.sample()) }
-            try await refuses(.invalidRequest) { try await stores.put(.sample("new")) }
+            try await refuses(.invalidRequest) { try await stores.put(.sample(), as: "new") }
             try await refuses(.appNotFound) {
                 try await stores.keys.create(name: "l", scopes: [.device], bundleID: app)
             }
@@ -179,10 +170,10 @@ struct AppDeletionTests {
             try await stores.apps.delete(app)
 
             var steps = 2
-            var sum = try await rows(stores).values.reduce(0, +)
+            var sum = try await stores.filled(Self.tables).values.reduce(0, +)
             while try await stores.apps.app(app) != nil {
                 #expect(try await stores.apps.removeDeleted())
-                let left = try await rows(stores).values.reduce(0, +)
+                let left = try await stores.filled(Self.tables).values.reduce(0, +)
                 // A step removes 5,000 rows, and sometimes more: its limit does not count every deleted row, and the
                 // last part of the step may exceed the limit.
                 #expect(sum - left < 16_000)
@@ -190,7 +181,7 @@ struct AppDeletionTests {
             }
             #expect((5..<60).contains(steps))
             #expect(try await !stores.apps.removeDeleted())
-            for (table, count) in try await rows(stores) {
+            for (table, count) in try await stores.filled(Self.tables) {
                 // `before` counts the environments of both apps. Two rows are left: the environments of the other app.
                 #expect(count == (table == "app_environments" ? 2 : before[table]), "\(table)")
             }

@@ -59,10 +59,10 @@ struct QuirkTests {
         async throws
     {
         try await withStores { stores in
-            for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
+            for n in 1...4 { try await stores.put(.sample(), as: "match-\(n)") }
             try await capability(.off, stores)
             try await refuse(stores)
-            try await stores.put(.sample("match-5"))
+            try await stores.put(.sample(), as: "match-5")
             try await stores.align()
             #expect(try await stores.claimChannels().map(\.channel.eventKey?.rawValue) == ["match-5"])
             #expect(try await stores.channel(of: "match-1").reason == Self.off)
@@ -79,9 +79,7 @@ struct QuirkTests {
         async throws
     {
         try await withStores { stores in
-            try await stores.put(.sample())
-            try await stores.align()
-            let task = try #require(try await stores.claimChannels().first)
+            let task = try await stores.beginCreation()
             try await stores.refuse(task, "TopicDisallowed", status: 403, for: 300)
             try await capability(.off, stores)
             stores.clock.advance(by: 1)

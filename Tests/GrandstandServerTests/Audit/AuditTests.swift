@@ -147,7 +147,8 @@ struct AttributionTests {
     private static let night = AuditActor.key(id: UUID(), name: "night shift")
 
     private func accept(
-        _ stores: StoreWorld, _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor = Self.desk
+        _ stores: StoreWorld, _ request: Contract.BroadcastDraft, for target: BroadcastTarget,
+        by actor: AuditActor = Self.desk
     ) async throws -> Contract.Broadcast {
         try #require(try await stores.accept([Intake(target, request: request, by: actor)]).first).get()
     }
@@ -200,7 +201,7 @@ struct AttributionTests {
             let other = try await stores.open("other", audiences: [.sample("com.example.Other")])
             for target in [key, other] { _ = try await accept(stores, .update(), for: .event(target)) }
             _ = try await accept(
-                stores, BroadcastRequest(payload: BroadcastPayload(event: .end)), for: .event(key), by: Self.night)
+                stores, Contract.BroadcastDraft(event: .end), for: .event(key), by: Self.night)
             // The server closes events without an app in the entry.
             try await stores.pool.query(
                 """

@@ -27,31 +27,28 @@ struct ChannelRouteTests {
         var world = RouteWorld()
         _ = try await world.rows.apps.put(Sample.app(), by: .server)
         if let state { try await world.putChannel(state) }
-        world.gateway.create = { _, _ in .accepted("abc==", .init(requestID: nil)) }
-        world.gateway.delete = { _, _ in .accepted((), .init(requestID: nil)) }
-        world.gateway.state = .ok
+        world.gateway = ScriptedGateway(creations: [.giving("abc==")], deletions: [.ok])
         return world
     }
 
-    @Test func `a channel is created as requested and returned completely`() async throws {
-        let answer = try await Self.world(nil)("POST", Self.base, Self.draft)
-        #expect(answer.status == 201)
-        #expect(answer.text == Self.shape(answer.json["id"]))
-    }
-
-    @Test func `Apple's answer to a creation is returned, or that there was none`() async throws {
+    @Test func `a channel is created and returned completely, or Apple's refusal, or that there was no answer`()
+        async throws
+    {
         var world = try await Self.world(nil)
-        world.gateway.create = { _, _ in .refused(APNsRefusal(status: 429, reason: .tooManyRequests, retryAfter: 7)) }
+        world.gateway = ScriptedGateway(creations: [
+            .giving("abc=="), .refusing(.tooManyRequests, retryAfter: 7), .unanswered("no answer"),
+            .refusing(.broadcastFeatureNotEnabled),
+        ])
+        let created = try await world("POST", Self.base, Self.draft)
+        #expect(created.status == 201 && created.text == Self.shape(created.json["id"]))
         let waits = try await world("POST", Self.base, Self.draft)
         #expect(waits.status == 502 && waits.headers[.retryAfter] == "7")
-        world.gateway.create = { _, _ in .unanswered("no answer") }
         let unanswered = try await world("POST", Self.base, Self.draft)
         #expect(unanswered.status == 504)
         let id = try #require((unanswered.json["id"] as? String).flatMap { UUID(uuidString: $0) })
         let channel = try await world.rows.channels.channel(
             id, of: AppEnvironment(bundleID: Sample.stadium, environment: .production))
         #expect(channel?.state == .creating && channel?.reason == "no answer")
-        world.gateway.create = { _, _ in .refused(APNsRefusal(status: 400, reason: .broadcastFeatureNotEnabled)) }
         let refused = try await world("POST", Self.base, Self.draft)
         #expect(refused.status == 502 && refused.slug == "apns-refused")
         #expect((refused.json["apns"] as? [String: Any])?["reason"] as? String == "BroadcastFeatureNotEnabled")
@@ -78,23 +75,23 @@ struct ChannelRouteTests {
         let none = try await world("GET", Self.base + "/\(Sample.otherID)")
         #expect(none.slug == "channel-not-found")
         #expect(none.detail.contains("not Apple's channelId"))
-        world.gateway.read = { id, _ in
-            id == "abc==" ? .accepted(.noMessageStored, .init(requestID: nil)) : .unanswered("another")
-        }
+        world.gateway = ScriptedGateway(readings: [.giving(.noMessageStored), .refusing(.channelNotRegistered)])
         let verified = try await world("GET", Self.one + "?verify=true")
         #expect(
             verified.text
                 == Self.shape().dropLast()
                 + #","verified":{"exists":true,"storagePolicy":"noMessageStored","at":"2026-11-21T20:45:00.000Z"}}"#)
-        world.gateway.read = { _, _ in .refused(APNsRefusal(status: 410, reason: .channelNotRegistered)) }
         let gone = try await world("GET", Self.one + "?verify=true").json["verified"] as? [String: Any]
         #expect(gone?["exists"] as? Bool == false)
+        #expect(world.gateway.calls.read == ["abc==", "abc=="])
     }
 
     @Test func `a deletion is forced only on request`() async throws {
         let world = try await Self.world(nil)
         try await world.rows.open(audiences: [.sample("com.example.Stadium")])
         let id = try #require(try await world("GET", Self.base).items.first?["id"] as? String)
+        let elsewhere = Self.base.replacing("production", with: "development")
+        #expect(try await world("DELETE", elsewhere + "/\(id)").slug == "channel-not-found")
         for query in ["", "?force=false"] {
             let answer = try await world("DELETE", Self.base + "/\(id)" + query)
             #expect(answer.status == 409 && answer.slug == "channel-in-use")
@@ -102,6 +99,12 @@ struct ChannelRouteTests {
         let answer = try await world("DELETE", Self.base + "/\(id)?force=true")
         #expect(answer.status == 204 && answer.body.isEmpty)
         #expect(try await world("DELETE", Self.base + "/\(id)").status == 204)
+        // A channel without an event is deleted once it exists.
+        for (state, status) in [(Channel.State.creating, 409), (.active, 204)] {
+            try await world.database.query("delete from channels")
+            try await world.putChannel(state)
+            #expect(try await world("DELETE", Self.one).status == status)
+        }
     }
 
     private static let refusals: [(APNsAnswer<StoragePolicy>, Problem.Kind)] = [
@@ -120,16 +123,13 @@ struct ChannelRouteTests {
         let path = Self.base + "/import"
         let body = #"{"channelId": "abc==", "label": "gate 7"}"#
         for (answer, kind) in Self.refusals {
-            world.gateway.read = { _, _ in answer }
-            world.gateway.state = kind == .credentialsMissing ? .missing : .ok
+            world.gateway = ScriptedGateway(readings: [answer], key: kind == .credentialsMissing ? .missing : .ok)
             let refused = try await world("POST", path, body)
             #expect(refused.slug == kind.rawValue, "\(answer)")
             if kind == .credentialsMissing { #expect(refused.detail.contains("AuthKey_KEY1234567.p8")) }
         }
         #expect(try await world.rows.rows("channels") == 0)
-        world.gateway.read = { id, _ in
-            id == "abc==" ? .accepted(.noMessageStored, .init(requestID: nil)) : .unanswered("another")
-        }
+        world.gateway = ScriptedGateway(readings: [.giving(.noMessageStored)])
         let other = path.replacing("Stadium", with: "Other")
         #expect(try await world("POST", other, body).slug == "app-not-found")
         let imported = try await world("POST", path, body)
@@ -149,10 +149,9 @@ struct ChannelRouteTests {
             // An earlier process began the request, and noted the channel.
             let name = String(describing: state)
             let begun = IdempotentRequest(
-                caller: admin.id, key: name, content: Array("POST \(Self.base)\n\(Self.draft)".utf8))
-            try await world.rows.pool.transaction { connection in
-                try await IdempotencyMark(request: begun, now: RouteWorld.now).note(Sample.id, on: connection)
-            }
+                caller: admin.id, key: name, content: Array("POST \(Self.base)\n\(Self.draft)".utf8),
+                at: RouteWorld.now)
+            try await world.rows.pool.transaction { try await begun.note(Sample.id, on: $0) }
             let answer = try await world("POST", Self.base, Self.draft, headers: ["Idempotency-Key": name])
             #expect(answer.status == status, "\(name): \(answer.text)")
             #expect((answer.headers[.idempotentReplayed] == "true") == replayed, "\(name)")

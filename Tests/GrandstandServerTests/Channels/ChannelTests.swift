@@ -1,5 +1,5 @@
 internal import APNsWire
-internal import FoundationEssentials
+internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
@@ -46,7 +46,7 @@ struct ImportTests {
 
 /// An audience that is reached by tokens has no channel, and nothing waits for one.
 struct DeliveryByTokensTests {
-    private static func audience(_ delivery: Audience.Delivery) throws -> Audience {
+    private static func audience(_ delivery: Contract.AudienceDelivery) throws -> Audience {
         var audience = try Audience.sample()
         audience.delivery = delivery
         return audience
@@ -80,20 +80,11 @@ struct DeliveryByTokensTests {
 }
 
 struct ReserveTests {
-    @Test func `40 concurrent reservations at a limit of 7 give exactly 7, and the others get the numbers in use`()
-        async throws
-    {
+    @Test func `40 concurrent reservations at a limit of 7 give exactly 7`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 7))
-            let problems = try await concurrently(40) { _ -> Problem? in
-                do {
-                    _ = try await stores.reserve()
-                    return nil
-                } catch let problem as Problem { return problem }
-            }.compactMap(\.self)
-            #expect(problems.count == 33)
-            #expect(Set(problems.map(\.kind)) == [.quotaExhausted])
-            #expect(problems.allSatisfy { ($0.limit, $0.used, $0.reserved) == (7, 0, 7) })
+            let tasks = try await concurrently(40) { _ in try await stores.reserveIfRoom() }
+            #expect(tasks.count { $0 != nil } == 7)
             #expect(try await stores.rows("channels") == 7)
         }
     }
@@ -111,20 +102,19 @@ struct ReserveTests {
             #expect(task.address.credentials == Credentials(teamID: "TEAM123456", keyID: "KEYPROD123"))
             #expect(try await stores.channel(task.channel.id) == task.channel)
             #expect(try await stores.claimChannels().isEmpty)
-            try await refuses(.quotaExhausted) { try await stores.reserve() }
+            #expect(try await stores.reserveIfRoom() == nil)
             _ = try await stores.reserve(in: .development)
-            try await stores.record(.notCreated(state: .deleted, nextAttemptAt: nil), of: task)
+            try await stores.record(.notDone(state: .deleted, nextAttemptAt: nil), of: task)
             try await stores.record(.created(channelID: "a"), of: try await stores.reserve())
-            try await refuses(.quotaExhausted) { try await stores.reserve() }
+            #expect(try await stores.reserveIfRoom() == nil)
         }
     }
 }
 
 struct DeletionTests {
-    private func begin(_ stores: StoreWorld, _ id: UUID, force: Bool = false) async throws -> ChannelTask {
-        try #require(
-            try await stores.channels.beginDeletion(
-                id, of: .sample(), force: force, now: stores.now, leasedUntil: stores.now + 10))
+    private func begin(_ stores: StoreWorld, _ id: UUID, force: Bool = false) async throws -> ChannelTask? {
+        try await stores.channels.beginDeletion(
+            id, force: force, now: stores.now, leasedUntil: stores.now + 10)
     }
 
     @Test func `claimDue leases a channel to only one of many callers until the lease ends`() async throws {
@@ -149,9 +139,7 @@ struct DeletionTests {
 
     @Test func `a caller that asks Apple keeps its own lease for as long as the call takes`() async throws {
         try await withStores { stores in
-            try await stores.put(.sample())
-            try await stores.align()
-            let creation = try #require(try await stores.claimChannels().first)
+            let creation = try await stores.beginCreation()
             let end = stores.now + 60
             try await stores.channels.extendLease(of: creation, until: end)
             #expect(try await stores.nextReconciliation() == end)
@@ -176,9 +164,9 @@ struct DeletionTests {
         try await withStores { stores in
             try await stores.open()
             let old = try await stores.channel()
-            try await refuses(.channelInUse) { try await begin(stores, old.id) }
+            #expect(try await begin(stores, old.id) == nil)
             #expect(try await stores.channel().state == .active)
-            let task = try await begin(stores, old.id, force: true)
+            let task = try #require(try await begin(stores, old.id, force: true))
             #expect(task.channel.state == .deleting)
             #expect(task.channel.channelID == old.channelID)
             stores.clock.advance(by: 1)
@@ -191,29 +179,138 @@ struct DeletionTests {
             #expect(try await stores.sendOne().message.channelID == new.channelID)
         }
     }
+}
 
-    @Test func `a channel without an event can be deleted, but not a second time`() async throws {
+/// What becomes of a channel after each answer of Apple.
+@Suite(.timeLimit(.minutes(20)))
+struct ChannelCallsTests {
+    private static let app = "com.example.plain"
+
+    /// A ledger with one app, and calls to Apple with these answers.
+    private static func with(
+        _ gateway: ScriptedGateway, limit: Int = 10_000, _ body: (StoreWorld, ChannelCalls) async throws -> Void
+    ) async throws {
         try await withStores { stores in
-            _ = try await stores.apps.put(.sample())
-            let made = try await stores.reserve(leasedFor: 0)
-            try await refuses(.channelInUse) { try await begin(stores, made.channel.id) }
-            try await stores.record(.created(channelID: "x"), of: made)
-            try await stores.deleted(try await begin(stores, made.channel.id).channel)
-            let again = try await stores.channels.beginDeletion(
-                made.channel.id, of: .sample(), force: false, now: stores.now, leasedUntil: stores.now)
-            #expect(again == nil)
+            try await stores.apps.put(.sample(app, channelLimit: limit))
+            let calls = ChannelCalls(
+                gateway: gateway, channels: stores.channels,
+                worker: LoopSample.worker(lease: 10, now: { stores.now }))
+            try await body(stores, calls)
         }
     }
 
-    @Test func `an unknown channel, or one of another environment, is not deleted`() async throws {
-        try await withStores { stores in
-            try await stores.open(audiences: [.sample("com.example.Goal", .development)])
-            var unknown = try #require(
-                try await stores.ledger("true", of: .sample("com.example.Goal", .development)).first)
-            try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
-            unknown.id = UUID()
-            try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
-            try await refuses(.channelNotFound) { [unknown] in try await stores.deleted(unknown) }
+    /// A retiring channel that no device needs.
+    private static func spare(_ stores: StoreWorld, _ channelID: String = "old==") async throws {
+        try await stores.pool.query(
+            """
+            insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, next_attempt_at, created_at, changed_at)
+            values (\(UUID()), \(app), 'production', \(channelID), 'noMessageStored', 'retiring', \(stores.now + 60),
+                \(stores.now - 86_400), \(stores.now - 86_400))
+            """)
+    }
+
+    /// A leased deletion of the channel `abc==`.
+    private static func deletion(_ stores: StoreWorld) async throws -> ChannelTask {
+        let channel = try await stores.adopt("abc==", of: app)
+        return try #require(
+            try await stores.channels.beginDeletion(
+                channel.id, force: false, now: stores.now, leasedUntil: stores.now + 10))
+    }
+
+    @Test func `a list is read before a creation unless one was read lately, one for all creations of an app`()
+        async throws
+    {
+        let listing = ChannelListing(channelIDs: ["theirs=="])
+        // A list that cannot be read delays no creation, and is not requested for each of them either.
+        for (list, seen) in [(APNsAnswer.giving(listing), 1), (.refusing(.serviceUnavailable), 0)] {
+            let gateway = ScriptedGateway(creations: [.giving("a"), .giving("b"), .giving("c")], lists: [list])
+            try await Self.with(gateway) { stores, calls in
+                var tasks: [ChannelTask] = []
+                for _ in 0..<3 { tasks.append(try await stores.reserve(Self.app)) }
+                for task in tasks { _ = try await calls.create(task, retries: true, by: .server) }
+                #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
+                #expect(try await stores.rows("unmanaged_channels where channel_id = 'theirs=='") == seen)
+            }
+        }
+        // A list that another replica has read is also used, for half a minute.
+        for (age, lists) in [(29.0, 0), (31.0, 1)] {
+            let gateway = ScriptedGateway(creations: [.giving("abc==")], lists: [.giving(listing)])
+            try await Self.with(gateway) { stores, calls in
+                var task = try await stores.reserve(Self.app)
+                task.listAskedAt = stores.now - age
+                _ = try await calls.create(task, retries: true, by: .server)
+                #expect(gateway.calls.listed.count == lists)
+            }
+        }
+    }
+
+    @Test func `a creation whose lease ended while the list was read is not sent`() async throws {
+        let gateway = ScriptedGateway(lists: [.giving(ChannelListing(channelIDs: []))])
+        try await Self.with(gateway) { stores, calls in
+            let task = try await stores.reserve(Self.app)
+            try await stores.pool.query("update channels set attempts = 2")
+            let (_, answer) = try await calls.create(task, retries: true, by: .server)
+            guard case .withheld = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(gateway.calls.created.isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `without a place at Apple a spare channel is deleted, or a list requested`(hasSpare: Bool) async throws {
+        let gateway = ScriptedGateway(
+            creations: [.refusing(.cannotCreateChannelConfig), .giving("abc==")], deletions: [.ok])
+        try await Self.with(gateway) { stores, calls in
+            if hasSpare { try await Self.spare(stores) }
+            let (channel, _) = try await calls.create(stores.reserve(Self.app), retries: false, by: .server)
+            #expect(gateway.calls.deleted == (hasSpare ? ["old=="] : []))
+            #expect(gateway.calls.created.count == (hasSpare ? 2 : 1))
+            #expect(channel.state == (hasSpare ? .active : .deleted))
+            #expect(try await stores.rows("app_environments where reconcile_at is not null") == (hasSpare ? 0 : 1))
+        }
+    }
+
+    @Test func `at the limit a retiring channel is deleted before a caller's is created, or the caller is refused`()
+        async throws
+    {
+        let draft = Contract.ChannelDraft(storagePolicy: .noMessageStored)
+        for (hasSpare, answer, isCreated) in [
+            (true, APNsAnswer<Void>.ok, true), (true, .unanswered("lost"), false), (false, .ok, false),
+        ] {
+            let gateway = ScriptedGateway(creations: [.giving("new==")], deletions: [answer])
+            try await Self.with(gateway, limit: 1) { stores, calls in
+                if hasSpare { try await Self.spare(stores) } else { try await stores.adopt("used==", of: Self.app) }
+                let app = AppEnvironment(bundleID: try .sample(Self.app), environment: .production)
+                let create = { try await calls.create(draft, for: app, by: .commandLine) }
+                if isCreated {
+                    #expect(try await create().channelID == "new==")
+                } else {
+                    let problem = await #expect(throws: Problem.self) { _ = try await create() }
+                    #expect(problem?.kind == .quotaExhausted)
+                    #expect((problem?.limit, problem?.used, problem?.reserved) == (1, 1, 0))
+                }
+                #expect(gateway.calls.deleted == (hasSpare ? ["old=="] : []))
+                #expect(gateway.calls.created.isEmpty == !isCreated)
+            }
+        }
+    }
+
+    @Test func `after a 404 a deletion counts only if Apple's list lacks the channel`() async throws {
+        let noPath = APNsRefusal(status: 404, reason: .badPath)
+        // The path may be wrong. Then the list is answered with 404, too.
+        for (list, isGone) in [
+            (APNsAnswer.giving(ChannelListing(channelIDs: ["other=="])), true),
+            (.giving(ChannelListing(channelIDs: ["abc=="])), false), (.refused(noPath), false),
+        ] {
+            let gateway = ScriptedGateway(deletions: [.refused(noPath)], lists: [list])
+            try await Self.with(gateway) { stores, calls in
+                let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
+                #expect(gateway.calls.deleted == ["abc=="] && gateway.calls.listed.count == 1)
+                #expect(channel.state == (isGone ? .deleted : .deleting))
+                #expect(channel.reason == (isGone ? nil : "BadPath"))
+            }
         }
     }
 }

@@ -47,9 +47,7 @@ struct AlignTests {
 
     @Test func `a failed creation is repeated at its time, not before`() async throws {
         try await withStores { stores in
-            try await stores.put(.sample())
-            try await stores.align()
-            let task = try #require(try await stores.claimChannels().first)
+            let task = try await stores.beginCreation()
             let at = stores.now + 60
             try await stores.refuse(task, "BadRequestParams", for: 60)
             #expect(try await stores.align() == 0)
@@ -105,7 +103,7 @@ struct PlaceTests {
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.open("tonight")
             try await stores.cancel("tonight")
-            try await stores.put(.sample("next", startsAt: startsIn.map { stores.now + $0 }))
+            try await stores.put(.sample(startsAt: startsIn.map { stores.now + $0 }), as: "next")
             if takesAfter > 0 {
                 stores.clock.advance(by: takesAfter - 1)
                 try await stores.align()
@@ -120,7 +118,7 @@ struct PlaceTests {
     @Test func `a creation that Apple had no place for is repeated when an unneeded channel retires`() async throws {
         try await withStores { stores in
             try await stores.open("idle")
-            try await stores.put(.sample("next", startsAt: stores.now))
+            try await stores.put(.sample(startsAt: stores.now), as: "next")
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             // The event of the idle channel is not over yet, so its channel cannot give up its place.
@@ -150,10 +148,10 @@ struct PlaceTests {
                 try await stores.cancel(key)
             }
             try await stores.align()
-            try await stores.put(.sample("next", startsAt: stores.now))
+            try await stores.put(.sample(startsAt: stores.now), as: "next")
             // An event that is not live yet does not get the place that is freed for one that is.
             let nextMonth = stores.now + 30 * 86_400
-            try await stores.put(.sample("in-a-month", startsAt: nextMonth, channelsOpenAt: stores.now - 60))
+            try await stores.put(.sample(startsAt: nextMonth, channelsOpenAt: stores.now - 60), as: "in-a-month")
             try await stores.align()
             #expect(try await stores.channel(of: "next").state == .failed)
             let tasks = try await stores.claimChannels()
@@ -177,14 +175,14 @@ struct PlaceTests {
                 try await stores.cancel(key)
                 stores.clock.advance(by: 1)
             }
-            try await stores.put(.sample("next", startsAt: stores.now))
+            try await stores.put(.sample(startsAt: stores.now), as: "next")
             var asked: Set<EventKey?> = []
             for _ in 1...5 {
                 try await stores.align()
                 for task in try await stores.claimChannels() {
                     asked.insert(task.channel.eventKey)
                     try await stores.record(
-                        .notDeleted(nextAttemptAt: stores.now + 1), of: task,
+                        .notDone(state: .deleting, nextAttemptAt: stores.now + 1), of: task,
                         Contract.AuditAnswer(status: 403, reason: "Forbidden"))
                 }
                 stores.clock.advance(by: 1)
@@ -202,12 +200,12 @@ struct PlaceTests {
             let start = stores.now
             func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
             // The events are declared in this order. When their openings have come, all of them wait for a place.
-            try await stores.put(.sample("next-month", startsAt: at(700)))
-            try await stores.put(.sample("tonight", startsAt: at(8)))
-            try await stores.put(.sample("opens-second", startsAt: at(9), channelsOpenAt: at(2)))
-            try await stores.put(.sample("opens-first-later", startsAt: at(12), channelsOpenAt: at(1)))
-            try await stores.put(.sample("opens-first", startsAt: at(10), channelsOpenAt: at(1)))
-            try await stores.put(.sample("now"))
+            try await stores.put(.sample(startsAt: at(700)), as: "next-month")
+            try await stores.put(.sample(startsAt: at(8)), as: "tonight")
+            try await stores.put(.sample(startsAt: at(9), channelsOpenAt: at(2)), as: "opens-second")
+            try await stores.put(.sample(startsAt: at(12), channelsOpenAt: at(1)), as: "opens-first-later")
+            try await stores.put(.sample(startsAt: at(10), channelsOpenAt: at(1)), as: "opens-first")
+            try await stores.put(.sample(), as: "now")
             stores.clock.advance(by: 3 * 3_600)
             try await stores.align()
             var order: [String] = []
@@ -228,7 +226,7 @@ struct PlaceTests {
         try await withStores { stores in
             let start = stores.now
             for n in 1...5 {
-                try await stores.put(.sample("event-\(n)", startsAt: start.addingTimeInterval(Double(n))))
+                try await stores.put(.sample(startsAt: start.addingTimeInterval(Double(n))), as: "event-\(n)")
             }
             func refuse(_ task: ChannelTask) async throws {
                 try await stores.refuse(task, "CannotCreateChannelConfig", for: 15)
@@ -261,11 +259,11 @@ struct PlaceTests {
     @Test func `a planned channel whose opening is moved to later gives up its place in the quota`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
-            try await stores.put(.sample("moved"))
+            try await stores.put(.sample(), as: "moved")
             try await stores.align()
             let later = stores.now + 3_600
-            try await stores.put(.sample("moved", channelsOpenAt: later))
-            try await stores.put(.sample("now"))
+            try await stores.put(.sample(channelsOpenAt: later), as: "moved")
+            try await stores.put(.sample(), as: "now")
             #expect(try await stores.provision().map(\.eventKey) == [try .sample("now")])
             #expect(try await stores.event("moved")?.channels.map(\.state) == [.waiting])
         }

@@ -9,8 +9,6 @@ internal import Testing
 @testable internal import GrandstandServer
 
 struct RetirementTests {
-    private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
-
     /// When the channel of the event will be deleted.
     private func retireAt(_ stores: StoreWorld) async throws -> Date? {
         let channel = try await stores.channel()
@@ -18,75 +16,36 @@ struct RetirementTests {
         return channel.nextAttemptAt
     }
 
-    @Test func `after the end a channel without stored messages is kept for the configured time only`() async throws {
-        try await withStores { stores in
-            try await stores.open(audiences: [unstored.get()])
-            let end = try await stores.accept(.end())
-            // While the end is being sent, the channel is in use.
-            #expect(try await stores.align() == 0)
-            stores.clock.advance(by: 2)
-            try await stores.sendOne()
-            try await stores.align()
-            let at = end.acceptedAt.addingTimeInterval(StoreWorld.retireAfter)
-            #expect(try await retireAt(stores) == at)
-            #expect(try await stores.nextDueChannel() == at)
-            #expect(try await stores.claimChannels().isEmpty)
-            stores.clock.advance(by: StoreWorld.retireAfter)
-            #expect(try await stores.provision().map(\.state) == [.deleted])
-            #expect(try await stores.nextDueChannel() == nil)
-        }
-    }
-
-    struct Keeping: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        var policy = StoragePolicy.noMessageStored
-        var before: BroadcastRequest?
-        let end: BroadcastRequest
-        /// How many seconds after the end is sent the channel is kept, if ended events keep theirs for a minute.
-        let seconds: Double
-    }
-
-    private static func notStored() -> BroadcastRequest {
-        var request = BroadcastRequest.update()
-        request.apnsExpiration = 0
-        return request
-    }
-
-    static let keeping = [
-        Keeping(
-            testDescription: "a stored message, until it expires", policy: .mostRecentMessageStored,
-            before: .update(expiresIn: 28_000), end: .end(expiresIn: 60), seconds: 28_000),
-        Keeping(
-            testDescription: "not a message that was not stored", policy: .mostRecentMessageStored,
-            before: notStored(), end: .end(expiresIn: 50), seconds: 60),
-        Keeping(
-            testDescription: "a dismissal date, until it has passed", end: .end(dismissalDate: 1_700_014_000),
-            seconds: 14_000),
-    ]
+    /// A policy, messages, and how many seconds the channel is kept after the last one, if ended events keep theirs for a
+    /// minute.
+    private static let keeping: [(StoragePolicy, [Contract.BroadcastDraft], Double)] = {
+        var notStored = Contract.BroadcastDraft.update()
+        notStored.apnsExpiration = 0
+        return [
+            // A stored message, until it expires; not one that was not stored; a dismissal date, until it has passed.
+            (.mostRecentMessageStored, [.update(expiresIn: 28_000), .end(expiresIn: 60)], 28_000),
+            (.mostRecentMessageStored, [notStored, .end(expiresIn: 50)], 60),
+            (.noMessageStored, [.end(dismissalDate: 1_700_014_000)], 14_000),
+        ]
+    }()
 
     @Test(arguments: keeping)
-    func `a channel is kept for what devices may still need`(_ test: Keeping) async throws {
+    func `a channel is kept for what devices may still need, and then deleted`(
+        policy: StoragePolicy, messages: [Contract.BroadcastDraft], seconds: Double
+    ) async throws {
         try await withStores { stores in
-            try await stores.open(audiences: [.sample("com.example.Goal", .production, test.policy)])
-            for request in [test.before, test.end].compactMap(\.self) {
-                try await stores.accept(request)
+            try await stores.open(audiences: [.sample("com.example.Goal", .production, policy)])
+            for message in messages {
+                try await stores.accept(message)
                 try await stores.sendOne()
             }
             _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
-            #expect(try await retireAt(stores) == stores.now + test.seconds)
-        }
-    }
-
-    @Test func `a dismissal date decades ahead counts as Apple's four hours`() async throws {
-        try await withStores { stores in
-            try await stores.open(audiences: [unstored.get()])
-            let end = try await stores.accept(.end())
-            try await stores.pool.query(
-                "update broadcasts set dismissal_date = 9223372036854775807 where id = \(end.uuid)")
-            stores.clock.advance(by: 10)
-            try await stores.sendOne()
-            _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
-            #expect(try await retireAt(stores) == stores.now + 14_400)
+            let at = stores.now + seconds
+            #expect(try await retireAt(stores) == at)
+            #expect(try await stores.nextDueChannel() == at)
+            #expect(try await stores.claimChannels().isEmpty)
+            stores.clock.advance(by: seconds)
+            #expect(try await stores.provision().map(\.state) == [.deleted])
         }
     }
 
@@ -95,7 +54,7 @@ struct RetirementTests {
     {
         try await withStores { stores in
             let key = try await stores.open()
-            try await stores.put(.sample("waiting"))
+            try await stores.put(.sample(), as: "waiting")
             try await stores.align()
             for key in [key, try .sample("waiting")] { try await stores.cancel(key) }
             stores.clock.advance(by: 60)
@@ -129,7 +88,7 @@ struct OverdueTests {
         try await withStores { stores in
             let endsAt = stores.now + 3_600
             try await stores.put(.sample(endsAt: endsAt))
-            try await stores.put(.sample("no-end", startsAt: endsAt))
+            try await stores.put(.sample(startsAt: endsAt), as: "no-end")
             try await stores.provision()
             stores.clock.advance(by: 3_600 + 12 * 3_600 - 1)
             try await stores.align()
@@ -156,8 +115,8 @@ struct OverdueTests {
     {
         try await withStores { stores in
             let later = stores.now + 90 * 3_600
-            try await stores.put(.sample("future", startsAt: later))
-            try await stores.put(.sample("opening", channelsOpenAt: later))
+            try await stores.put(.sample(startsAt: later), as: "future")
+            try await stores.put(.sample(channelsOpenAt: later), as: "opening")
             try await stores.open("planned")
             try await stores.accept(.update(sendAt: later), for: "planned")
             stores.clock.advance(by: 60 * 3_600)

@@ -12,14 +12,13 @@ internal import Testing
 /// How the addresses of pages become calls, and what is shown if there is nothing to show.
 @Suite(.database)
 struct PageRouteTests {
-    private static let place = "/console/apps/com.example.Stadium/production"
 
     @Test func `a missing object gives a page with the request's ID`() async throws {
         let world = ConsoleWorld()
+        let app = "/console/apps/com.example.Stadium"
         for path in [
-            "/console/events/none", "/console/events/a%20b", "/console/apps/com.example.None", Self.place + "/channels",
-            Self.place + "/reconciliations", Self.place + "/reconciliations/11111111-2222-4333-8444-555555555555",
-            Self.place + "/reconciliations/1", "/console/apps/com.example.Stadium/staging/channels",
+            "/console/events/none", "/console/events/a%20b", app, app + "/production/channels",
+            app + "/production/reconciliations/1", app + "/staging/channels",
         ] {
             let answer = try await world.get(path)
             #expect(answer.status == 404, "\(path)")
@@ -43,7 +42,7 @@ struct PageRouteTests {
 
     @Test func `an event's page says who cancelled the event, and leaves the feed's updates out`() async throws {
         let world = ConsoleWorld()
-        try await world.rows.put(.sample("derby", audiences: [.sample("com.example.Stadium")]))
+        try await world.rows.put(.sample(audiences: [.sample("com.example.Stadium")]), as: "derby")
         try await world.database.query(
             """
             insert into audit_log (at, actor, action, bundle_id, event_key)
@@ -60,7 +59,7 @@ struct PageRouteTests {
         let world = ConsoleWorld()
         let audiences = [try Audience.sample("com.example.Stadium")]
         for (key, start) in [("over", -7_200.0), ("later", 90_000), ("soon", 3_600), ("live", -60)] {
-            try await world.rows.put(.sample(key, startsAt: Samples.now + start, audiences: audiences))
+            try await world.rows.put(.sample(startsAt: Samples.now + start, audiences: audiences), as: key)
         }
         try await world.rows.accept(.update(#"{"home": 2}"#), for: "live")
         try await world.rows.accept(.end(#"{"home": 7}"#), for: "over")
@@ -116,7 +115,7 @@ struct PageAccessTests {
             let refused = try await world.submit(path, [("currentKey", "lookup")], as: "lookup")
             #expect(refused.status == 403, "\(path)")
             let session = try await world.session(form.scope?.rawValue ?? "operate")
-            let token = ("token", FormToken.text(for: session))
+            let token = ("token", session.formToken())
             #expect(try await world.post(path, [], in: session).status == 403, "\(path)")
             #expect(try await world.post(path, [token], in: session, headers: site).status == 403, "\(path)")
         }
@@ -124,7 +123,7 @@ struct PageAccessTests {
 
     @Test func `a form whose action cannot be undone does nothing without the key`() async throws {
         let world = ConsoleWorld()
-        let paths = try world.pages().filter { $0.form?.isIrreversible == true }.map { Self.filled($0.path) }
+        let paths = try world.pages().filter { $0.form == .irreversible }.map { Self.filled($0.path) }
         let place = Self.app + "/production"
         #expect(
             Set(paths) == [

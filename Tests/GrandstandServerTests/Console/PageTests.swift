@@ -17,14 +17,14 @@ struct TemplateTests {
         let samples = try Samples()
         var given: [String: Set<String>] = [:]
         for page in try await samples.pages() {
-            Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
+            Self.collect(samples.frame(page), into: &given[page.template, default: []])
         }
-        let parts = Set(ConsoleTemplates.texts.values.flatMap(Self.parts))
-        #expect(Set(given.keys).union(parts).union(["check"]) == Set(ConsoleTemplates.texts.keys))
-        // A template asks each piece for the name of every kind (`words`, `link`, …), also of kinds that its page does
+        let parts = Set(Console.texts.values.flatMap(Self.parts))
+        #expect(Set(given.keys).union(parts).union(["check"]) == Set(Console.texts.keys))
+        // A template asks each piece for the name of every case (`words`, `link`, …), also of cases that its page does
         // not contain, and each field of a form for its choices. So each template may use the names of the pieces and
         // choices of all pages.
-        var pieces = Set(Piece.Kind.allCases.map(\.rawValue))
+        var pieces: Set<String> = []
         for page in try await samples.pages() {
             Self.collect(page, into: &pieces, only: Piece.self)
             Self.collect(page, into: &pieces, only: Choice.self)
@@ -49,7 +49,7 @@ struct TemplateTests {
 
     /// The names a template and its parts read.
     private static func names(of template: String) throws -> Set<String> {
-        let text = try #require(ConsoleTemplates.texts[template])
+        let text = try #require(Console.texts[template])
         var names: Set<String> = []
         for tag in tags(of: text) where !"><$/!".contains(tag.first ?? "!") {
             var name = tag.drop { "#^".contains($0) }
@@ -69,16 +69,9 @@ struct TemplateTests {
         tags(of: text).filter { "><".contains($0.first ?? " ") }.map { String($0.dropFirst()) }
     }
 
-    /// Mustache leaves a missing part out without an error.
-    @Test func `no template lets text through unescaped or lacks a part`() {
-        for (name, text) in ConsoleTemplates.texts {
+    @Test func `no template lets text through unescaped, or suggests a storage policy against Apple's advice`() {
+        for (name, text) in Console.texts {
             #expect(!Self.tags(of: text).contains { "{&=".contains($0.first ?? " ") }, "\(name)")
-            for part in Self.parts(of: text) { #expect(ConsoleTemplates.texts[part] != nil, "\(name): \(part)") }
-        }
-    }
-
-    @Test func `no page suggests the storage policy that Apple advises against for sport`() {
-        for (name, text) in ConsoleTemplates.texts {
             #expect(!text.contains("mostRecentMessageStored"), "\(name)")
         }
     }
@@ -91,11 +84,11 @@ struct TemplateTests {
     }
 
     @Test func `every command a page shows is one the program takes`() async throws {
-        let templates = try ConsoleTemplates()
+        let console = try Console()
         let samples = try Samples()
         var lines: Set<String> = []
         for page in try await samples.pages() {
-            let html = templates.html(page, samples.frame(page))
+            let html = console.html(samples.frame(page))
             for part in html.components(separatedBy: #"<code class="command">"#).dropFirst() {
                 lines.insert(try #require(part.components(separatedBy: "</code>").first))
             }
@@ -113,7 +106,7 @@ struct TemplateTests {
 
 /// Pages made from given values.
 struct ConsolePageTests {
-    @Test func `the overview shows an app that has channels with its bar`() throws {
+    @Test func `the overview shows an app that has channels with its bar, and the gravest problems first`() throws {
         let samples = try Samples()
         let calm = Quota(
             bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100, byState: [:],
@@ -122,37 +115,33 @@ struct ConsolePageTests {
         #expect(page.quotas.texts("App") == ["com.example.Stadium"])
         #expect(page.quotas.texts("Taken") == ["9,610 of 9,997"])
         #expect(page.quotas.texts("Level") == ["critical"])
+        #expect(page.attentions.map(\.level) == ["critical", "critical", "warning", "warning", "warning"])
+        #expect(page.attentions[0].remedies[0].line.hasSuffix("com.example.Stadium production --apply --recreate"))
         // Where no channel is or will be, a name is enough.
         #expect(page.unused.map(\.label) == ["a.first, development"])
         // The forecast exceeds the limit. The line that marks the limit is still within the bar.
         let bar = samples.quota().bar
-        #expect(bar.parts.map(\.kind) == ["critical", "foreseen"] && bar.parts.map(\.x) == [0, 942])
+        #expect(bar.parts.map { $0.kind } == ["critical", "foreseen"] && bar.parts.map { $0.x } == [0, 942])
         #expect(bar.limitX == 980)
         // A bar with a limit of 0 is drawn, too.
         #expect(samples.quota([:], limit: 0).bar.limitX == 0)
     }
 
     @Test func `an app's page names the missing key file, and a refused key`() throws {
-        let samples = try Samples()
-        var app = samples.registered()
-        app.credentialRefusals = ["production": .init(reason: "InvalidProviderToken", since: Samples.now)]
-        for (state, text) in [(nil, "warning missing"), (Contract.CredentialState.refused, "critical refused")] {
-            app.credentials["production"] = state
-            let facts = Resource.apps.detail?.facts.facts(
-                try JSONValue(decoding: JSONWriter.text(app)), samples.visit())
+        let refusals = #"{"production":{"reason":"ExpiredProviderToken","since":"2026-11-21T20:45:00Z"}}"#
+        for (state, text) in [("missing", "warning missing"), ("refused", "critical refused: Expired")] {
+            let app = #"{"credentials":{"production":"\#(state)"},"credentialRefusals":\#(refusals)}"#
+            let facts = Resource.apps.detail?.facts.facts(try JSONValue(decoding: app.utf8), try Samples().visit())
             let production = try #require(facts?.first { $0.label == "Credentials in production" })
             #expect(production.pieces.map(\.text).joined(separator: " ").contains(text))
         }
     }
 
     @Test func `a long list is cut with a note, and numbers and their heading are aligned right`() {
-        let all = Table("Numbers", Array(0..<1_500), [Column("Name") { [.words("\($0)")] }, .number("Size") { $0 }])
-        #expect(all.rows.count == 200)
-        #expect(all.remainder?.hasPrefix("1,300 more") == true)
-        #expect(all.headings.map(\.isNumber) == [false, true])
-        #expect(
-            all.rows[0].cells.map(\.isNumber) == [false, true] && all.rows[0].cells.map(\.isHead) == [true, false])
-        #expect(Table("One", [1], [.number("Size") { $0 }]).remainder == nil)
+        let all = Table("", Array(0..<1_500), [Column("Name") { _ in [] }, Column("Size", isNumber: true) { _ in [] }])
+        #expect(all.rows.count == 200 && all.remainder?.hasPrefix("1,300 more") == true)
+        #expect(all.headings.map(\.isNumber) == [false, true] && all.rows[0].map(\.isNumber) == [false, true])
+        #expect(all.rows[0].map(\.isHead) == [true, false])
     }
 }
 
@@ -165,10 +154,10 @@ struct ViewTests {
             ConsolePath.channels(samples.app) == "/console/apps/com.example.Stadium/production/channels")
         #expect(ConsolePath.link("/console", [("a", "x&y"), ("b", nil)]) == "/console?a=x%26y")
         let first = Pager(samples.visit("/console/events"), query: [("kind", "a b")], nextCursor: "c=")
-        #expect(first.start == nil && first.onward == "/console/events?kind=a%20b&cursor=c%3D" && first.isNeeded)
+        #expect(first?.start == nil && first?.onward == "/console/events?kind=a%20b&cursor=c%3D")
         let last = Pager(samples.visit("/console/events", query: "cursor=c"), query: [("kind", "x")], nextCursor: nil)
-        #expect(last.start == "/console/events?kind=x" && last.onward == nil && last.isNeeded)
-        #expect(!Pager(samples.visit(), nextCursor: nil).isNeeded)
+        #expect(last?.start == "/console/events?kind=x" && last?.onward == nil)
+        #expect(Pager(samples.visit(), nextCursor: nil) == nil)
     }
 
     // MARK: Escaping
@@ -193,7 +182,7 @@ struct MatchTests {
         let accepted = try samples.message([samples.delivery(.accepted)])
         var waiting = try samples.message([samples.delivery(.queued, attempts: 0)])
         waiting.id = UUID().words
-        let previews = [samples.bundleID: samples.preview]
+        let previews = [samples.bundleID.rawValue: samples.preview]
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
         // The two environments of an app show followers the same content, so they share one card.
         #expect(cards.count == 1)
@@ -249,14 +238,6 @@ struct AdviceTests {
         #expect(Advice.channel(reason: reason) != nil)
     }
 
-    @Test func `a quota's problems are listed, the gravest first`() throws {
-        let samples = try Samples()
-        let all = samples.overview([samples.quota()]).attentions
-        #expect(all.map(\.level) == ["critical", "critical", "warning", "warning", "warning"])
-        #expect(
-            all[0].remedies.map(\.line) == ["grandstand reconcile com.example.Stadium production --apply --recreate"])
-    }
-
     @Test func `a normal quota has no advice, a refused key is critical, an excess to come is a warning`() throws {
         let samples = try Samples()
         var fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
@@ -265,7 +246,7 @@ struct AdviceTests {
             teamId: "TEAM123456", keyId: "KEY1234567", reason: "InvalidProviderToken", since: Samples.now)
         #expect(Attention.list(fine).map(\.level) == ["critical"])
         (fine.keyRefused, fine.isNothingAccepted, fine.unacceptedSince) = (nil, true, Samples.now)
-        #expect(Attention.list(fine)[0].text.contains("In place of rejected and expired ones send the newest state."))
+        #expect(Attention.list(fine)[0].advice.contains("In place of rejected and expired ones send the newest state."))
         let coming = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false)
         #expect(Attention.list(coming).map(\.level) == ["warning"])
     }

@@ -82,11 +82,11 @@ struct ResourceTests {
     }
 
     @Test func `the address of a list becomes the query of its operation`() async throws {
-        let route = try #require(ResourcePages(resource: .auditLog).routes.first)
+        let route = try #require(Resource.auditLog.routes.first)
         var visit = try Samples().visit(
             "/console/audit-log", query: "to=2026-11-22&actor=key:a+b&other=x&from=&cursor=9")
         visit.perform = { call in
-            #expect(call.query == ["limit": "50", "cursor": "9", "actor": "key:a b", "to": "2026-11-22T00:00:00Z"])
+            #expect(call.query == ["cursor": "9", "actor": "key:a b", "to": "2026-11-22T00:00:00Z"])
             throw Problem(.forbidden, "")
         }
         await #expect(throws: Problem.self) { try await route.handler(visit) }
@@ -94,9 +94,9 @@ struct ResourceTests {
 
     @Test func `text from outside never becomes markup`() async throws {
         let samples = try Samples(text: "<script>\u{202E}\"'")
-        let templates = try ConsoleTemplates()
+        let console = try Console()
         for page in try await samples.pages() {
-            let html = templates.html(page, samples.frame(page))
+            let html = console.html(samples.frame(page))
             #expect(html.components(separatedBy: "<script").count == 2, "\(page.title)")
             #expect(!html.unicodeScalars.contains("\u{202E}"))
         }
@@ -140,7 +140,7 @@ struct RepeatedFormTests {
     @Test func `a new secret is shown once, also if its form is sent twice`() async throws {
         let world = ConsoleWorld()
         let session = try await world.session("admin")
-        let form = [("name", "desk"), ("scope", "organise"), ("token", FormToken.text(for: session))]
+        let form = [("name", "desk"), ("scope", "organise"), ("token", session.formToken())]
         let first = try await world.post("/console/keys", form, in: session)
         let again = try await world.post("/console/keys", form, in: session)
         #expect(Self.secret(first)?.hasPrefix("gs_") == true)
@@ -159,7 +159,7 @@ struct RepeatedFormTests {
         let world = ConsoleWorld()
         let session = try await world.session("admin")
         let form = [
-            ("token", FormToken.text(for: session)), ("currentKey", "admin"),
+            ("token", session.formToken()), ("currentKey", "admin"),
             ("overlapSeconds", overlaps ? "3600" : "0"),
         ]
         let path = "/console/keys/\(ConsoleWorld.id(of: "admin"))/rotate"
@@ -183,7 +183,7 @@ struct RepeatedFormTests {
             ], ("name", "Semi")
         ),
         (
-            "events/derby/move", ["startsAt": "2026-11-28T15:30", "endsAt": "", "version": "{version}"],
+            "events/derby/move", ["startsAt": "2026-11-28T15:30", "endsAt": "", "etag": "\"{version}\""],
             ("startsAt", "2026-11-28T15:00")
         ),
         (
@@ -220,7 +220,7 @@ struct RepeatedFormTests {
             made.reduce(text) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
         }
         let session = try await world.session("admin")
-        let token = FormToken.text(for: session)
+        let token = session.formToken()
         func submit(_ fields: [String: String]) async throws -> RouteWorld.Answer {
             let form = fields.sorted { $0.key < $1.key }.map { ($0.key, filled($0.value)) }
             return try await world.post("/console/" + filled(path), form + [("token", token)], in: session)

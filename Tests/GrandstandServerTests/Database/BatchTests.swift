@@ -12,35 +12,17 @@ internal import Testing
 struct BatchTests {
     /// Records the batches that began, and suspends each one until `open()` is called.
     private final class Works: Sendable {
-        private struct State {
-            var begun: [[Int]] = []
-            var held: [CheckedContinuation<Void, Never>] = []
-            var isOpen = false
-        }
+        private let batches = Mutex<[[Int]]>([])
+        private let valve = Valve()
 
-        private let state = Mutex(State())
-
-        var begun: [[Int]] { state.withLock { $0.begun } }
+        var begun: [[Int]] { batches.withLock { $0 } }
 
         func begin(_ items: [Int]) async {
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    state.begun.append(items)
-                    if !state.isOpen { state.held.append(continuation) }
-                    return state.isOpen
-                }
-                if isOpen { continuation.resume() }
-            }
+            batches.withLock { $0.append(items) }
+            await valve.pass()
         }
 
-        func open() {
-            let held = state.withLock { state in
-                state.isOpen = true
-                defer { state.held = [] }
-                return state.held
-            }
-            for continuation in held { continuation.resume() }
-        }
+        func open() { valve.open() }
     }
 
     private struct Refused: Error, Equatable {
@@ -119,33 +101,24 @@ struct BatchTests {
         #expect(works.begun == [[1], [2, 3, 4], [5]])
     }
 
-    @Test func `at most the allowed number of batches run at a time`() async throws {
+    @Test(arguments: [Duration.seconds(3_600), .zero])
+    func `a second batch starts in parallel only after a while, and no more than the allowed number`(delay: Duration)
+        async throws
+    {
         let works = Works()
-        let batch = Self.batch(works, places: 2)
-        async let first = batch.run(1)
-        try await until("the first is under way") { works.begun.count == 1 }
-        async let second = batch.run(2)
-        try await until("the second is under way") { works.begun.count == 2 }
-        async let third = batch.run(3)
-        try await until("the third waits") { batch.waitingCount == 1 }
-        works.open()
-        #expect(try await [first, second, third] == [10, 20, 30])
-        #expect(try await batch.run(4) == 40)
-    }
-
-    @Test(arguments: [Duration.seconds(3_600), .milliseconds(1)])
-    func `a second batch starts in parallel only after a while`(delay: Duration) async throws {
-        let works = Works()
-        let batch = Self.batch(works, places: 2, extraPlaceDelay: delay)
+        let batch = Self.batch(works, places: 2, extraPlaceDelay: delay, limit: 1)
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)
         try await until("the second waits or is under way") {
-            delay == .milliseconds(1) ? works.begun.count == 2 : batch.waitingCount == 1
+            delay == .zero ? works.begun.count == 2 : batch.waitingCount == 1
         }
+        async let third = batch.run(3)
+        try await until("the third waits") { batch.waitingCount == (delay == .zero ? 1 : 2) }
         works.open()
-        #expect(try await [first, second] == [10, 20])
-        #expect(works.begun == [[1], [2]])
+        #expect(try await [first, second, third] == [10, 20, 30])
+        #expect(works.begun == [[1], [2], [3]])
+        #expect(try await batch.run(4) == 40)
     }
 
     @Test func `a failing item spoils only its own answer`() async throws {

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import Logging
 internal import Postgres
 internal import Testing
 
@@ -50,5 +51,27 @@ struct DatabaseFindingTests {
     ])
     func `libpq's message shows why no connection was opened`(message: String, trouble: DatabaseTrouble) {
         #expect(DatabaseFinding(PostgresError(.connectionFailed, message))?.trouble == trouble)
+    }
+
+    @Test func `a call that times out makes the database slow, and a missing table makes the process unready`() {
+        let watch = DatabaseWatch(logger: Logger(label: "watch") { _ in SwiftLogNoOpLogHandler() })
+        watch.saw(PostgresError(.timedOut, "the query's time was up"))
+        var missing = PostgresError(.server, #"relation "events" does not exist"#)
+        missing.sqlState = PostgresSQLState(rawValue: "42P01")
+        watch.saw(missing)
+        #expect(watch.standing.map(\.finding.trouble) == [.schema, .slow])
+        #expect(watch.standing.map(\.stops) == [true, false])
+    }
+}
+
+/// How the connections of a process are shared among its pools.
+struct PoolSizesTests {
+    @Test func `the pools use exactly the allowed number of connections, and with more in total none has fewer`() {
+        for total in PoolSizes.minimum...1_000 {
+            let (sizes, more) = (PoolSizes(total: total), PoolSizes(total: total + 1))
+            #expect(sizes.total == total)
+            for pool in PoolSizes.Pool.allCases { #expect(sizes[pool] >= 1 && sizes[pool] <= more[pool]) }
+            #expect(sizes[.requests] < 4 || sizes.shared <= sizes[.requests] / 2)
+        }
     }
 }

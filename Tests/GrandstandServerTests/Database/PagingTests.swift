@@ -33,7 +33,7 @@ struct PagingTests {
         List(testDescription: "events by creation, and then by key") { stores in
             for (key, step) in [("c", 0.0), ("a", 0), ("b", 0.000_001), ("e", 1), ("d", 0)] {
                 stores.clock.advance(by: step)
-                try await stores.put(.sample(key))
+                try await stores.put(.sample(), as: key)
             }
             return ["a", "c", "b", "d", "e"]
         } page: {
@@ -102,7 +102,7 @@ struct PagingTests {
             try await StartWorld($0).starts.topics(of: .sample(), $1).named { "\($0.topic):\($0.followers)" }
         },
         List(testDescription: "entries of the audit log, the newest first") { stores in
-            for name in ["a", "b", "c"] { try await stores.put(.sample(name)) }
+            for name in ["a", "b", "c"] { try await stores.put(.sample(), as: name) }
             return ["c", "b", "a", "none"]
         } page: {
             try await $0.auditLog.entries(where: AuditFilter(), $1).named { $0.eventKey ?? "none" }

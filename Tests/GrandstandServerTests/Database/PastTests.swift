@@ -51,14 +51,14 @@ struct PastTests {
                 _ = try await channels.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
                 _ = try await channels.nextDue(interval: 0, now: stores.now)
                 let gauges = GaugeWatch(
-                    Database(pool), channels: channels, tenure: StoreWorld.tenure, now: { stores.now })
+                    channels, tenure: StoreWorld.tenure, now: { stores.now })
                 let backlog = try await gauges.backlog(now: stores.now)
                 #expect(backlog.allSatisfy { $0.name != "grandstand_deliveries_pending" || $0.value == 0 })
             }
             #expect(plans.all.count > 50)
             guard analyzed else { return }
             // Now there is something to do: one channel must be created, and ten must retire and be deleted.
-            try await stores.put(.sample("new"))
+            try await stores.put(.sample(), as: "new")
             try await stores.pool.query("update events set ended_at = \(stores.now) where key like 'event-1999_'")
             #expect(try await channels.align(now: stores.now, tenure: StoreWorld.tenure) >= 11)
             stores.clock.advance(by: StoreWorld.retireAfter)
@@ -88,9 +88,9 @@ struct PastTests {
                 insert into audit_log (at, actor, action)
                 select \(stores.now), 'key:desk', 'broadcast.accepted' from generate_series(1, \(PlanWorld.events))
                 """)
-            let history = PostgresHistory(Database(pool))
+            let history = Database(pool)
             for _ in 1...7 {
-                for rows in history.rules().filter({ $0.prune != nil }).map(\.rows) {
+                for rows in PostgresHistory.rules().map(\.rows) {
                     let before = stores.now.addingTimeInterval(-2 * 86_400)
                     let count = try await history.prune(rows, before: before, limit: 50)
                     #expect(count == 0)
@@ -101,7 +101,7 @@ struct PastTests {
             for _ in 1...7 {
                 for rows in ["events", "channels"] {
                     let count = try await history.prune(rows, before: stores.now + 1, limit: 50)
-                    #expect(count == 50)
+                    #expect(count >= 50)
                 }
             }
             #expect(plans.missing(of: ["delete from events"]) == nil)
@@ -131,7 +131,7 @@ struct PastTests {
             // events. The check whether Apple's ID is known already may read all channels of the app, at most 10,000,
             // if a session planned it before there were statistics.
             let ofApp = [
-                "with due as materialized", "with overdue as", "insert into channels",
+                "with due as materialized", "set ended_at = $1, expired_at", "insert into channels",
                 "not exists (select from channels x",
             ]
             for plan in plans.all where !ofApp.contains(where: plan.contains) {
@@ -144,7 +144,7 @@ struct PastTests {
         _ range: Range<Int>, _ events: EventStore, _ channels: ChannelStore, _ stores: StoreWorld
     ) async throws {
         for number in range {
-            _ = try await events.put(.sample("new-\(number)"), now: stores.now)
+            _ = try await events.put(.sample(), as: "new-\(number)", now: stores.now)
             _ = try await channels.align(now: stores.now, tenure: StoreWorld.tenure)
             let tasks = try await channels.claimDue(
                 now: stores.now, leasedUntil: stores.now + 10, limit: 32)

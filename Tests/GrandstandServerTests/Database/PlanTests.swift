@@ -114,10 +114,9 @@ struct PlanTests {
     private static func claim(
         _ outbox: Outbox, _ stores: StoreWorld, _ limit: Int
     ) async throws -> [ClaimedDelivery] {
-        try await outbox.claim(
-            LaneClaim(
-                environment: .production, limit: limit, replica: stores.replica, at: stores.now,
-                leasedUntil: stores.now + 8, laneInterval: 1))
+        var request = stores.request(limit)
+        request.laneInterval = 1
+        return try await outbox.claim(request)
     }
 
     private static func settle(

@@ -32,7 +32,7 @@ struct StartPlanTests {
                 try await Self.send(starts, world, shardSize: Self.size)
             }
             let words = [
-                "from starts", "update starts set state = 'sending'", "update starts s set", "from follows",
+                "from starts", "insert into starts as s", "update starts s set", "from follows",
             ]
             #expect(plans.missing(of: words) == nil)
             for plan in plans.all { #expect(Plans.rows(plan) <= Self.bound, "\(plan)") }
@@ -43,10 +43,9 @@ struct StartPlanTests {
     /// after five executions.
     private static func send(_ starts: StartStore, _ world: StartWorld, shardSize: Int) async throws {
         for _ in 0..<8 {
-            let shards = try await starts.claim(
-                ShardClaim(
-                    environment: .production, replica: world.stores.replica, limit: 2, shardSize: shardSize,
-                    at: world.now, leasedUntil: world.now + 10, leasesEndedBefore: world.now))
+            var request = world.stores.request(2)
+            request.shardSize = shardSize
+            let shards = try await starts.claim(request)
             #expect(shards.map(\.members.count) == [shardSize])
             let verdicts: [TokenVerdict] = [
                 .accepted, .gone(reason: "Unregistered", since: nil), .unknown(reason: "timeout"),
@@ -55,9 +54,9 @@ struct StartPlanTests {
             ]
             for shard in shards {
                 try await starts.extendLeases(
-                    of: [shard.run], replica: world.stores.replica, until: world.now + 10)
+                    of: [shard.owner], replica: world.stores.replica, until: world.now + 10)
                 let outcomes = shard.members.enumerated().map { place, member in
-                    StartOutcome(member: member, sentAt: world.now, verdict: verdicts[place % verdicts.count])
+                    PushOutcome(member: member, sentAt: world.now, verdict: verdicts[place % verdicts.count])
                 }
                 try await starts.settle(shard, outcomes, replica: world.stores.replica, now: world.now)
             }

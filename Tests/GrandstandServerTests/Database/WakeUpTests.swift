@@ -8,29 +8,18 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct WakeUpTests {
-    /// Runs `body` with the wake-ups of both topics. It starts after the first wake-up of each topic, because from then
-    /// on the signals listen to PostgreSQL.
-    private func withWakes(
-        _ body: (
-            StoreWorld, inout AsyncStream<Void>.AsyncIterator, inout AsyncStream<Void>.AsyncIterator
-        ) async throws -> Void
-    ) async throws {
+    @Test func `settling the last message of an event wakes the channels' loop, because its channel may retire`()
+        async throws
+    {
         try await withStores { stores in
             let signals = WakeUps(Database(stores.pool))
             var outbox = signals.wakes(.productionLanes).makeAsyncIterator()
             var channels = signals.wakes(.channels).makeAsyncIterator()
             let listener = Task { await signals.run() }
+            defer { listener.cancel() }
+            // From the first wake-up on, the signals listen to PostgreSQL.
             await outbox.next()
             await channels.next()
-            defer { listener.cancel() }
-            try await body(stores, &outbox, &channels)
-        }
-    }
-
-    @Test func `settling the last message of an event wakes the channels' loop, because its channel may retire`()
-        async throws
-    {
-        try await withWakes { stores, outbox, channels in
             try await stores.put(.sample())
             await channels.next()
             try await stores.provision()
@@ -67,20 +56,6 @@ struct WakeUpTests {
             await wakes.next()
             #expect(try await outbox.settle(sent.settled(.ok, at: stores.now)))
             await wakes.next()
-        }
-    }
-
-    @Test func `after a lost connection everything is woken, because signals may be missing`()
-        async throws
-    {
-        try await withWakes { stores, outbox, channels in
-            try await stores.pool.query(
-                """
-                select pg_terminate_backend(pid) from pg_stat_activity
-                where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'
-                """)
-            await outbox.next()
-            await channels.next()
         }
     }
 }

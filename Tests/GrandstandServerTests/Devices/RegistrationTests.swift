@@ -13,6 +13,7 @@ internal import Testing
 struct RegistrationTests {
     @Test func `an unknown app, another installation or a wrong secret is refused and changes nothing`() async throws {
         try await withPhones { phones in
+            try await phones.stores.put(.sample())
             let id = try Phones.id()
             let state = Phones.state(3)
             try await phones.put(state, of: id)
@@ -21,59 +22,56 @@ struct RegistrationTests {
             let wrong = String(repeating: "x", count: 43)
             let other = Phones.state(9, topics: ["team:b"])
             let store = phones.store
-            let now = phones.stores.now
             try await refuses(.appNotFound) { try await phones.put(state, of: elsewhere) }
             try await refuses(.wrongInstallationSecret) { try await phones.put(other, of: id, secret: wrong) }
             try await refuses(.wrongInstallationSecret) { try await store.installation(id, secret: wrong) }
             try await refuses(.wrongInstallationSecret) { try await store.forget(id, secret: wrong) }
             try await refuses(.wrongInstallationSecret) { try await store.forget(activity: "a", of: id, secret: wrong) }
             try await refuses(.installationNotFound) { try await phones.known(Phones.id()) }
+            try await refuses(.installationNotFound) { try await phones.report(of: Phones.id()) }
             // The same UUID in the other environment is another installation.
             try await refuses(.installationNotFound) { try await phones.known(Phones.id(id.id, in: .development)) }
-            try await refuses(.staleInstallation) {
-                try await store.put(Phones.state(2), of: id, secret: Phones.secret, now: now)
-            }
+            try await refuses(.staleInstallation) { try await phones.put(Phones.state(2), of: id) }
             #expect(try await phones.state(of: id) == state)
+            // Events without an audience of the app in its environment count as unknown.
+            try await phones.stores.put(.sample(audiences: [.sample("com.example.Other")]), as: "theirs")
+            for key in ["theirs", "none"] {
+                try await refuses(.eventNotFound) { try await phones.report(of: id, key: key) }
+            }
+            let developer = try Phones.id(in: .development)
+            try await phones.put(Phones.state(token: nil), of: developer)
+            try await refuses(.eventNotFound) { try await phones.report(of: developer) }
+            #expect(try await phones.report(of: id))
         }
     }
 
-    @Test func `concurrent registrations are answered one by one`() async throws {
+    @Test func `concurrent registrations and reports are answered one by one`() async throws {
         try await withPhones { phones in
-            let ids = try (0..<300).map { _ in try Phones.id() }
-            let created = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for (number, id) in ids.enumerated() {
-                    for _ in 0..<2 {
-                        group.addTask { try await phones.put(Phones.state(1, token: "00\(1_000 + number)"), of: id) }
-                    }
-                }
-                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            try await phones.stores.put(.sample())
+            let ids = try (0..<150).map { _ in try Phones.id() }
+            func created(_ call: @escaping @Sendable (Int, Int) async throws -> Bool) async throws -> Int {
+                try await concurrently(600) { try await call($0 % 150, $0 / 150) }.count { $0 }
             }
-            #expect(created == 300)
-            #expect(try await phones.stores.rows("installations") == 300)
-            #expect(try await phones.stores.rows("start_tokens") == 300)
-            #expect(try await phones.stores.rows("follows") == 300)
+            let registered = try await created { number, _ in
+                try await phones.put(Phones.state(1, token: "00\(1_000 + number)"), of: ids[number])
+            }
+            let reported = try await created { try await phones.report("activity-\($1 % 2)", of: ids[$0]) }
+            #expect((registered, reported) == (150, 300))
+            let tables = ["installations": 150, "start_tokens": 150, "follows": 150, "activities": 300]
+            #expect(try await phones.stores.filled(Array(tables.keys)) == tables)
         }
     }
 
     /// Two stores act as two replicas, so their calls are not combined into one batch.
     @Test func `after concurrent registrations on several replicas each token has one owner`() async throws {
-        try await withDatabase { test in
-            let phones = try await Phones(test)
-            let other = InstallationStore(test.database)
+        try await withPhones { phones in
+            let replicas = [phones, Phones(phones.stores)]
             let ids = try (0..<6).map { _ in try Phones.id() }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for round in 0..<28 {
-                    for (number, id) in ids.enumerated() {
-                        let store = (round + number).isMultiple(of: 2) ? phones.store : other
-                        // Each token moves to the next installation.
-                        let token = "aa0\((round + number) % 4)"
-                        group.addTask {
-                            _ = try await store.put(
-                                Phones.state(token: token), of: id, secret: Phones.secret, now: phones.stores.now)
-                        }
-                    }
-                }
-                try await group.waitForAll()
+            // In each of the 28 rounds a token moves to the next installation.
+            _ = try await concurrently(28 * 6) { call in
+                let (round, number) = (call / 6, call % 6)
+                let state = Phones.state(token: "aa0\((round + number) % 4)")
+                return try await replicas[(round + number) % 2].put(state, of: ids[number])
             }
             #expect(try await phones.stores.rows("installations") == 6)
             #expect(
@@ -81,16 +79,11 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a token keeps its time of registration until it is registered again after a refusal`()
-        async throws
-    {
-        try await withPhones { phones in
-            let id = try Phones.id()
+    @Test func `a token keeps its time until it is registered after a refusal, or is forgotten`() async throws {
+        try await withPhone { phones, id in
             let state = Phones.state()
-            try await phones.put(state, of: id)
             let first = phones.stores.now
-            try await phones.stores.pool.query(
-                "update start_tokens set suspect_since = now(), reason = 'BadDeviceToken'")
+            try await phones.stores.pool.query("update start_tokens set suspect_since = now()")
             #expect(try await phones.known(id).startTokens.map(\.suspect) == [true])
             phones.stores.clock.advance(by: 10)
             try await phones.put(state, of: id)
@@ -99,27 +92,14 @@ struct RegistrationTests {
             var german = state
             german.locale = "de"
             try await phones.put(german, of: id)
-            let row = try await phones.stores.pool.query("select registered_at, reason from start_tokens").first
+            let row = try await phones.stores.pool.query("select registered_at from start_tokens").first
             #expect(try #require(row).decode(Date.self, "registered_at") == first.addingTimeInterval(10))
-            #expect(try #require(row).decode(String?.self, "reason") == nil)
-        }
-    }
-
-    @Test func `a forgotten installation is removed completely, and may register again with another secret`()
-        async throws
-    {
-        try await withPhones { phones in
-            let id = try Phones.id()
-            try await phones.stores.put(.sample())
             try await phones.put(Phones.state(5), of: id)
             try await phones.report(of: id, token: "cc")
             try await phones.store.forget(id, secret: Phones.secret)
             try await phones.store.forget(id, secret: "anything")
-            for table in ["installations", "start_tokens", "follows", "activities"] {
-                #expect(
-                    try await phones.stores.count(
-                        PostgresQuery(unsafeSQL: "select count(*) as n from \(table)")) == 0, "\(table)")
-            }
+            #expect(
+                try await phones.stores.filled(["installations", "start_tokens", "follows", "activities"]) == [:])
             #expect(try await phones.put(Phones.state(1), of: id, secret: String(repeating: "n", count: 43)))
         }
     }
@@ -137,36 +117,20 @@ struct RegistrationTests {
             try await phones.report(of: ids[0], token: "cc")
             try await phones.report(of: ids[1], .ended, token: "dd")
             let statistics = try await phones.store.statistics(of: .sample())
-            #expect(statistics.installations == 3)
-            #expect(statistics.systems == ["17": 1, "18": 2])
+            #expect(statistics.installations == 3 && statistics.systems == ["17": 1, "18": 2])
             #expect(statistics.locales == ["de": 2, "und": 1])
-            #expect(statistics.liveActivitiesDisabled == 1)
-            #expect(statistics.frequentPushesDisabled == 1)
+            #expect(statistics.liveActivitiesDisabled == 1 && statistics.frequentPushesDisabled == 1)
             #expect(statistics.startTokens == [Phones.type: .init(active: 1, suspect: 1)])
             #expect(statistics.updateTokens == .init(active: 1, suspect: 0))
         }
     }
-
 }
 
 /// What a stranger with an app's device key can add, or find out.
 @Suite(.timeLimit(.minutes(20)))
 struct DeviceBoundTests {
-    @Test func `events without an audience of the app in its environment count as unknown`() async throws {
-        try await withPhones { phones in
-            try await phones.stores.put(.sample())
-            try await phones.stores.put(.sample("theirs", audiences: [.sample("com.example.Other")]))
-            let (id, elsewhere) = (try Phones.id(), try Phones.id(in: .development))
-            for one in [id, elsewhere] { try await phones.put(Phones.state(token: nil), of: one) }
-            try await refuses(.eventNotFound) { try await phones.report(of: id, key: "theirs") }
-            try await refuses(.eventNotFound) { try await phones.report(of: elsewhere) }
-            #expect(try await phones.report(of: id))
-        }
-    }
-
     private func account(_ phones: Phones) async throws -> DeviceAccount {
-        try await phones.stores.channels.quotas(now: phones.stores.now, tenure: StoreWorld.tenure)
-            .first { $0.environment == .production }?.devices ?? DeviceAccount()
+        try await phones.stores.quota().devices
     }
 
     @Test func `an app's stored total is always the number of its installations`() async throws {
@@ -178,10 +142,8 @@ struct DeviceBoundTests {
             }
             try await phones.stores.put(.sample())
             for id in ids { try await phones.report(of: id) }
-            let history = PostgresHistory(Database(phones.stores.pool))
+            let history = Database(phones.stores.pool)
             #expect(try await history.prune("activities", before: phones.stores.now + 1, limit: 2) == 2)
-            #expect(try await history.prune("hours of device accounts", before: .distantFuture, limit: 500) > 0)
-            #expect(try await phones.stores.rows("device_accounts") == 1)
             #expect(try await account(phones).installations == 3)
             try await phones.store.forget(ids[2], secret: Phones.secret)
             phones.stores.clock.advance(by: 86_400)
@@ -211,5 +173,65 @@ struct DeviceBoundTests {
             let account = try await account(phones)
             #expect((account.installations, account.created, account.createdBefore) == (3, 1, 2))
         }
+    }
+}
+
+/// What a registration changes, compared with what the tables have.
+struct RegistrationRuleTests {
+    private static let start = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let secret = SecretHash(of: Phones.secret)
+
+    /// The change of an installation that was seen at `start`; `nil`: there is none.
+    private static func change(
+        from old: Contract.InstallationDraft, to new: Contract.InstallationDraft, after seconds: Double = 60
+    ) throws -> Registration? {
+        var registration = Registration(
+            id: try Phones.id(), secret: secret, draft: new.normalized, now: start.addingTimeInterval(seconds),
+            row: .init(state: old, secret: secret, seenAt: start))
+        return try registration.decide(mostNew: 0) ? registration : nil
+    }
+
+    @Test(arguments: [(86_399.0, 4, false), (86_400, 4, true), (60, 5, true), (60, nil, false)])
+    func `a registration without changes writes nothing, except its row once a day or for a higher sequence`(
+        seconds: Double, sequence: Int?, isWritten: Bool
+    ) throws {
+        let change = try Self.change(from: Phones.state(4), to: Phones.state(sequence), after: seconds)
+        #expect(change?.draft.sequence == (isWritten ? sequence : nil))
+        #expect(change?.isFollower != true && change?.newTokens.isEmpty != false && change?.oldTokens.isEmpty != false)
+    }
+
+    @Test func `spelling and order are no change`() throws {
+        var (old, new) = (Phones.state(token: "aabb", topics: ["team:a", "team:b"]), Phones.state(token: "AAbb"))
+        old.startTokens?.append(.init(attributesType: "Zebra", token: "cc"))
+        new.startTokens?.insert(.init(attributesType: "Zebra", token: "CC"), at: 0)
+        (new.systemVersion, new.topics) = ("18.4.1", ["team:b", "team:a", "team:b"])
+        (new.liveActivitiesEnabled, new.frequentPushesEnabled) = (nil, nil)
+        #expect(try Self.change(from: old, to: new) == nil)
+    }
+
+    @Test(arguments: [
+        ("18.4", ["team:a", "team:b"], true), ("17.2", ["team:a"], true), ("17.1", ["team:b"], false),
+    ])
+    func `an installation whose topics or system changed is a late follower if it can get starts`(
+        system: String, topics: [String], isFollower: Bool
+    ) throws {
+        let changed = Phones.state(topics: Set(topics), system: system)
+        #expect(try Self.change(from: Phones.state(), to: changed)?.isFollower == isFollower)
+        var language = Phones.state()
+        language.locale = "de"
+        #expect(try Self.change(from: Phones.state(), to: language)?.isFollower == false)
+    }
+
+    @Test func `no two of a round have a name in common, and those that have one keep their order`() async throws {
+        let all = ["ab", "bc", "d", "c", "a", "d", "e"]
+        var rounds: [[String]] = []
+        let outputs = try await all.inRounds {
+            Set($0)
+        } _: { round in
+            rounds.append(round)
+            return round.map { $0 + "!" }
+        }
+        #expect(rounds == [["ab", "d", "e"], ["bc", "a", "d"], ["c"]])
+        #expect(outputs == all.map { $0 + "!" })
     }
 }

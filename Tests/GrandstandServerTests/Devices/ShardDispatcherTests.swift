@@ -13,40 +13,32 @@ internal import Testing
 struct ShardDispatcherTests {
     private static let until = LoopSample.now.addingTimeInterval(3_600)
 
-    private static func member(_ installation: Int) -> StartShard.Member {
+    private static func member(_ installation: Int) -> Shard.Member {
         let token = DeviceToken(bytes: Array("token \(installation)".utf8))
-        return StartShard.Member(installation: installation, token: token ?? { preconditionFailure("a token") }())
+        return Shard.Member(row: installation, token: token ?? { preconditionFailure("a token") }())
     }
 
-    private static func shard(_ run: Int, _ members: [StartShard.Member]) -> StartShard {
-        StartShard(
-            run: run, address: LoopSample.address(),
-            pushes: [
-                .init(
-                    payload: BroadcastPayload(
-                        event: .start, contentState: Array(#"{"home":1.50}"#.utf8),
-                        alert: Array(#"{"title":"Kick-off"}"#.utf8),
-                        start: .init(attributesType: Array(#""Match""#.utf8), attributes: Array("{}".utf8))),
-                    channelID: "abc==", timestamp: 1_700_000_000, expiration: 1_700_000_900)
-            ],
-            alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), until: until, members: members)
+    private static func shard(_ run: Int, _ members: [Shard.Member]) -> Shard {
+        Shard(
+            owner: run, lease: 0, address: LoopSample.address(), deadline: until,
+            pushes: [.init(body: Array("{}".utf8), priority: .immediate, expiration: 1_700_000_900)], members: members)
     }
 
     private static func dispatcher(
         _ store: FakeShards, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
         drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { LoopSample.now }, places: Int = 4, logger: Logger = LoopSample.logger
-    ) -> ShardDispatcher<FakeShards> {
+    ) -> ShardDispatcher {
         ShardDispatcher(
-            environment: .production, store: store,
+            store: store,
             pushes: DevicePushes(
                 gateway: gateway, places: Semaphore(permits: concurrency), rates: LoopSample.rates(.device),
-                accounts: SendAccounts(environment: .production), now: now),
-            signals: .byHand, topic: .starts, places: places, lease: lease, drain: Drain(drain),
-            pollInterval: pollInterval, now: now, logger: logger)
+                worker: LoopSample.worker(
+                    lease: lease, drain: Drain(drain), pollInterval: pollInterval, now: now, logger: logger)),
+            topic: .starts, places: places)
     }
 
-    private static func run(_ dispatcher: ShardDispatcher<FakeShards>, while body: () async -> Void) async {
+    private static func run(_ dispatcher: ShardDispatcher, while body: () async -> Void) async {
         let running = Task { await dispatcher.run() }
         await body()
         running.cancel()
@@ -69,34 +61,30 @@ struct ShardDispatcherTests {
             valve.open()
             await store.wait { $0.settled.count == 3 }
         }
-        #expect(valve.most == 20)
-        #expect(gateway.pushes.count == 600)
+        #expect(valve.most == 20 && gateway.pushes.count == 600)
         #expect(Set(gateway.pushes.map(\.token)).count == 600)
         #expect(Set(gateway.pushes.map(\.requestID)).count == 600)
         #expect(store.record.settled.allSatisfy { $0.outcomes.count == 200 })
         #expect(store.record.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == verdicts[$0.member] ?? .accepted })
     }
 
-    @Test func `while APNs refuses an app's key one push is sent, and the others are given back until the next`()
-        async
-    {
+    @Test func `while APNs refuses a key one push is sent, and the others are given back`() async {
         let refusal = APNsRefusal.heldBack(
             by: KeyRefusal(reason: .invalidProviderToken, since: LoopSample.now), seconds: 3)
         let gateway = FakeDevices { _ in .refused(refusal) }
         let pushes = DevicePushes(
             gateway: gateway, places: Semaphore(permits: 1), rates: LoopSample.rates(.device),
-            accounts: SendAccounts(environment: .production), now: { LoopSample.now })
+            worker: LoopSample.worker())
         let outcomes = await pushes.make(Self.shard(1, (1...100).map { Self.member($0) }))
         #expect(gateway.pushes.count == 1)
         #expect(outcomes.count { $0.verdict == nil } == 99)
         let again = LoopSample.now.addingTimeInterval(3)
         #expect(outcomes.compactMap(\.verdict) == [.retry(at: again, reason: "InvalidProviderToken")])
-        #expect(pushes.heldBack(at: LoopSample.now) == [LoopSample.address().bundleID])
-        #expect(pushes.heldBack(at: again).isEmpty)
+        #expect(pushes.rates.limits(at: LoopSample.now) == [AppLimit(bundleID: LoopSample.address().bundleID)])
+        #expect(pushes.rates.limits(at: again).isEmpty)
     }
 
-    @Test func `failing pushes are logged when they begin and when they end, and a phone without the app never`() async
-    {
+    @Test func `failing pushes are logged when they begin and end, and a phone without the app never`() async {
         let answers: [APNsAnswer<Void>] = [
             .refusing(.unregistered), .refusing(.topicDisallowed), .refusing(.internalServerError),
             .refusing(.topicDisallowed), .ok, .ok,
@@ -132,14 +120,6 @@ struct ShardDispatcherTests {
         #expect(outcomes.count { $0.verdict == nil } == 500 - Circuit.threshold)
     }
 
-    @Test func `if the database cannot be reached for longer than a lease, no answer is lost`() async {
-        let store = FakeShards([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
-        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, pollInterval: .milliseconds(5))
-        await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
-        #expect(store.record.settled[0].outcomes.map(\.verdict) == [.accepted])
-        #expect(store.record.extended.contains([1]))
-    }
-
     @Test func `after an outage of the database, other replicas keep their shards for two leases`() async {
         let clock = Mutex(LoopSample.now)
         let store = FakeShards([], claimFailures: 1)
@@ -172,17 +152,18 @@ struct ShardDispatcherTests {
         #expect(store.record.settled.isEmpty)
     }
 
-    @Test func `a shard's run is named in claims, and keeps its lease`() async {
-        let store = FakeShards([Self.shard(7, [Self.member(1)])])
+    @Test func `until its answers are recorded a shard's run is named in claims and keeps its lease`() async {
+        let store = FakeShards([Self.shard(7, [Self.member(1)])], settlementFailures: 3)
         let valve = Valve()
         let gateway = FakeDevices.held(by: valve)
         await Self.run(Self.dispatcher(store, gateway, lease: 0.03, pollInterval: .milliseconds(5))) {
-            await store.wait { $0.claims.contains { $0.holding == [7] } && $0.extended.count >= 2 }
+            await store.wait { $0.claims.contains { $0.held == [7] } && $0.extended.count >= 2 }
             valve.open()
             await store.wait { $0.settled.count == 1 }
-            await store.wait { $0.claims.last?.holding == [] }
+            await store.wait { $0.claims.last?.held == [] }
         }
         #expect(store.record.extended.allSatisfy { $0 == [7] })
+        #expect(store.record.settled[0].outcomes.map(\.verdict) == [.accepted])
     }
 
     @Test func `a stop sends nothing more, and records what was sent`() async {
@@ -197,9 +178,8 @@ struct ShardDispatcherTests {
         valve.open()
         await running.value
         let outcomes = store.record.settled.flatMap(\.outcomes)
-        #expect(outcomes.count == 100)
+        #expect(outcomes.count == 100 && gateway.pushes.count == 5)
         #expect(outcomes.count { $0.verdict == .accepted } == 5)
-        #expect(gateway.pushes.count == 5)
     }
 }
 
@@ -236,4 +216,67 @@ final class FakeDevices: DeviceGateway {
             cancellation.yield()
         }
     }
+}
+
+/// A store of shards that are due at once. A test can wait for what happens to it.
+final class FakeShards: ShardStore {
+    struct Account: Sendable {
+        var shards: [Shard]
+        var settlementFailures: Int
+        var claimFailures: Int
+        var claims: [WorkClaim] = []
+        var settled: [(run: Int, outcomes: [PushOutcome])] = []
+        var extended: [[Int]] = []
+        var hasFailed = false
+    }
+
+    private let account: Mutex<Account>
+    private let (changes, events) = AsyncStream.makeStream(of: Void.self)
+
+    init(_ shards: [Shard], settlementFailures: Int = 0, claimFailures: Int = 0) {
+        account = Mutex(
+            Account(shards: shards, settlementFailures: settlementFailures, claimFailures: claimFailures))
+    }
+
+    var record: Account { account.withLock { $0 } }
+
+    private func change<Value: Sendable, Failure: Error>(
+        _ body: (inout Account) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        defer { events.yield() }
+        return try account.withLock { account throws(Failure) in try body(&account) }
+    }
+
+    /// Waits until the records satisfy `isEnough`.
+    func wait(until isEnough: (Account) -> Bool) async {
+        if isEnough(record) { return }
+        for await _ in changes where isEnough(record) { return }
+    }
+
+    func claim(_ claim: WorkClaim) async throws -> [Shard] {
+        try change { account in
+            account.claims.append(claim)
+            account.claimFailures -= 1
+            if account.claimFailures >= 0 { throw Problem(.storeUnavailable, "It is away.") }
+            defer { account.shards.removeFirst(min(claim.limit, account.shards.count)) }
+            return Array(account.shards.prefix(claim.limit))
+        }
+    }
+
+    func settle(_ shard: Shard, _ outcomes: [PushOutcome], replica: UUID, now: Date) async throws {
+        try change { account in
+            if account.settlementFailures > 0 {
+                account.settlementFailures -= 1
+                account.hasFailed = true
+                throw Problem(.storeUnavailable, "It is away.")
+            }
+            account.settled.append((shard.owner, outcomes))
+        }
+    }
+
+    func extendLeases(of runs: [Int], replica: UUID, until: Date) async throws {
+        change { $0.extended.append(runs) }
+    }
+
+    func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
 }

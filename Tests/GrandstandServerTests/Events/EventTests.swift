@@ -13,30 +13,36 @@ struct EventTests {
         async throws
     {
         try await withStores { stores in
-            var specification = try EventSpecification.sample(
-                kind: "match", startsAt: stores.now + 60, endsAt: stores.now + 120,
-                channelsOpenAt: stores.now + 30,
-                audiences: [
-                    .sample("com.example.B", .production, .noMessageStored), .sample("com.example.A", .development),
-                ])
-            specification.metadata = RawJSON(unchecked: #"{ "b": 1.50e3, "a": "\u26bd" }"#.utf8)
+            func raw(_ text: String) -> RawJSON { RawJSON(unchecked: text.utf8) }
+            var tokens = try Audience.sample("com.example.A", .development)
+            tokens.delivery = .tokens
+            var german = try Audience.sample("com.example.B", .production, .noMessageStored, variant: "de")
+            (german.content, german.priority) = ("GermanAttributes", 1)
+            var draft = try Contract.EventDraft.sample(
+                kind: "match", startsAt: stores.now + 60, endsAt: stores.now + 120, channelsOpenAt: stores.now + 30,
+                audiences: [german, tokens],
+                defaults: .init(priority: 10, staleAfter: 300, expiresIn: 60, relevanceScore: raw("7.5")))
+            draft.metadata = raw(#"{ "b": 1.50e3, "a": "\u26bd" }"#)
+            (draft.content, draft.topics) = ("MatchAttributes", ["b", "a"])
+            // A new member must be declared here, too. MovedEventTests and StartReportTests declare these two.
+            let missing = Mirror(reflecting: draft).children.filter { "\($0.value)" == "nil" }
+            #expect(missing.map(\.label) == ["channelsOpenBefore", "start"])
             for app in ["com.example.A", "com.example.B"] { _ = try await stores.apps.put(.sample(app)) }
-            let first = try await stores.events.put(specification, now: stores.now)
+            let first = try await stores.events.put(draft, now: stores.now)
             #expect(first.created)
-            #expect(try first.event.value.specification == specification)
+            #expect(try first.event.value.draft == draft)
             let made = stores.now
             stores.clock.advance(by: 5)
-            specification.name = "Final"
-            (specification.kind, specification.endsAt, specification.metadata) = (nil, nil, nil)
-            specification.audiences.reverse()
-            let second = try await stores.events.put(specification, now: stores.now)
+            draft.name = "Final"
+            (draft.kind, draft.endsAt, draft.metadata) = (nil, nil, RawJSON(unchecked: "{}".utf8))
+            draft.audiences.reverse()
+            let second = try await stores.events.put(draft, now: stores.now)
             #expect(!second.created)
-            #expect(try second.event.value.specification == specification)
+            #expect(try second.event.value.draft == draft)
             #expect(second.event.value.createdAt == made && second.event.value.updatedAt == stores.now)
-            #expect(second.event.value.warnings == [])
             var read = second.event.value
             read.warnings = nil
-            #expect(try await stores.event(specification.key) == read)
+            #expect(try await stores.event() == read)
         }
     }
 
@@ -52,7 +58,7 @@ struct EventTests {
             #expect(problem?.kind == .invalidRequest)
             #expect(problem?.errors.map(\.pointer) == ["/audiences/1/bundleId", "/audiences/2/bundleId"])
             #expect(problem?.errors.last?.detail == "The app is registered as com.example.Goal. Use this spelling.")
-            #expect(try await stores.event()?.specification == .sample())
+            #expect(try await stores.event()?.draft == .sample())
         }
     }
 
@@ -61,7 +67,7 @@ struct EventTests {
             for (key, state) in [("ended", Contract.EventState.ended), ("cancelled", .cancelled)] {
                 try await stores.open(key)
                 if state == .ended { try await stores.accept(.end(), for: key) } else { try await stores.cancel(key) }
-                try await refuses(.eventEnded) { try await stores.put(.sample(key)) }
+                try await refuses(.eventEnded) { try await stores.put(.sample(), as: key) }
                 // Cancelling an event that is over changes nothing and is not an error.
                 try await stores.cancel(key)
                 #expect(try await stores.event(key)?.state == state)
@@ -134,14 +140,14 @@ struct EventListTests {
         try await withStores { stores in
             let hour = 3_600.0
             func at(_ hours: Double) -> Date { stores.now + hours * hour }
-            try await stores.put(.sample("early", kind: "match", startsAt: at(-1)))
-            try await stores.put(.sample("late", kind: "match", startsAt: at(1)))
-            try await stores.put(.sample("open", kind: "flight"))
-            try await stores.put(.sample("updated", startsAt: at(2), audiences: [.sample("com.example.Other")]))
+            try await stores.put(.sample(kind: "match", startsAt: at(-1)), as: "early")
+            try await stores.put(.sample(kind: "match", startsAt: at(1)), as: "late")
+            try await stores.put(.sample(kind: "flight"), as: "open")
+            try await stores.put(.sample(startsAt: at(2), audiences: [.sample("com.example.Other")]), as: "updated")
             try await stores.accept(.update(), for: "updated")
-            try await stores.put(.sample("over", kind: "match", startsAt: at(-2)))
+            try await stores.put(.sample(kind: "match", startsAt: at(-2)), as: "over")
             try await stores.accept(.end(), for: "over")
-            try await stores.put(.sample("off", kind: "match", startsAt: at(3)))
+            try await stores.put(.sample(kind: "match", startsAt: at(3)), as: "off")
             try await stores.cancel("off")
 
             let cases: [(EventFilter, Set<String>)] = [
@@ -160,9 +166,9 @@ struct EventListTests {
     @Test func `events are filtered by the season in their last declared metadata`() async throws {
         try await withStores { stores in
             func put(_ key: String, _ metadata: String?) async throws {
-                var event = try EventSpecification.sample(key)
-                event.metadata = metadata.map { RawJSON(unchecked: $0.utf8) }
-                try await stores.put(event)
+                var draft = try Contract.EventDraft.sample()
+                draft.metadata = metadata.map { RawJSON(unchecked: $0.utf8) }
+                try await stores.put(draft, as: key)
             }
             try await put("a", #"{"season": {"name": "bl1", "uid": "1"}}"#)
             // PostgreSQL's own JSON operators refuse a text with `\u0000`.
@@ -173,7 +179,7 @@ struct EventListTests {
             ] as [(String, String?)] {
                 try await put(key, metadata)
             }
-            let bl1 = EventFilter(season: SeasonName(rawValue: "bl1"))
+            let bl1 = EventFilter(season: "bl1")
             #expect(try await stores.listed(bl1) == ["a", "b"])
             try await put("a", #"{"season": {"name": "cup"}}"#)
             #expect(try await stores.listed(bl1) == ["b"])

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -13,26 +12,29 @@ internal import Testing
 struct ReachTests {
     private static let a = "com.example.A"
     private static let b = "com.example.B"
-    private static let match = EventKey(rawValue: "match-1")
 
     private func reach(_ apps: String...) throws -> AppReach { .only(Set(try apps.map { try BundleID.sample($0) })) }
 
     private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
 
-    @Test func `an event is within reach if all its audiences are; without audiences it is only for keys of all apps`()
-        throws
-    {
-        let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
-        #expect(AppReach.all.covers(event: Self.match, of: both))
-        #expect(AppReach.all.covers(event: Self.match, of: [BundleID]()))
-        #expect(try reach("com.example.a").covers(event: Self.match, of: [.sample(Self.a)]))
-        #expect(try !reach(Self.a).covers(event: Self.match, of: both))
-        #expect(try !reach(Self.a).covers(event: Self.match, of: [BundleID]()))
-        #expect(try reach(Self.a, Self.b).covers(event: Self.match, of: both))
-        #expect(!AppReach.only([]).covers(event: Self.match, of: both))
+    private func withApps(_ body: (StoreWorld) async throws -> Void) async throws {
+        try await withStores { stores in
+            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+            try await body(stores)
+        }
     }
 
-    @Test func `a prefix limits a key to events and prefixes of its apps that begin with it`() throws {
+    @Test func `an event is within reach if all its audiences are, and its key begins with the prefix`() throws {
+        let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
+        let match = EventKey(rawValue: "match-1")
+        #expect(AppReach.all.covers(event: match, of: both))
+        #expect(try reach("com.example.a").covers(event: match, of: [.sample(Self.a)]))
+        #expect(try !reach(Self.a).covers(event: match, of: both))
+        #expect(try reach(Self.a, Self.b).covers(event: match, of: both))
+        #expect(!AppReach.only([]).covers(event: match, of: both))
+        // An event without audiences is only for keys of all apps.
+        #expect(AppReach.all.covers(event: match, of: [BundleID]()))
+        #expect(try !reach(Self.a).covers(event: match, of: [BundleID]()))
         let app = [try BundleID.sample(Self.a)]
         let cup = AppReach(of: app, eventKeyPrefix: try .sample("cup."))
         #expect(try cup.covers(event: .sample("cup.final"), of: app))
@@ -51,9 +53,7 @@ struct ReachTests {
     @Test func `other keys may not declare events with a key's prefix, and refusals do not reveal events`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.apps.put(.sample(Self.a))
-            try await stores.apps.put(.sample(Self.b))
+        try await withApps { stores in
             let (own, other) = (try reach(Self.a), try reach(Self.b))
             let cup = AppReach(of: own.apps, eventKeyPrefix: try .sample("cup."))
             let draft = Contract.KeyDraft(
@@ -62,7 +62,7 @@ struct ReachTests {
             func declare(_ name: String, of app: String, within reach: AppReach) async throws -> Problem? {
                 do {
                     _ = try await stores.events.put(
-                        .sample(name, audiences: audiences(app)), within: reach, by: .server, now: stores.now)
+                        .sample(audiences: audiences(app)), as: name, within: reach, by: .server, now: stores.now)
                     return nil
                 } catch let problem as Problem { return problem }
             }
@@ -79,7 +79,7 @@ struct ReachTests {
                 for name in ["cup.final", "cup.semi"] {
                     let conditional = try await problem {
                         try await stores.events.put(
-                            .sample(name, audiences: audiences(app)), within: reach, by: .server, if: .present,
+                            .sample(audiences: audiences(app)), as: name, within: reach, by: .server, if: .present,
                             now: stores.now)
                     }
                     #expect(conditional == .forbidden)
@@ -102,7 +102,8 @@ struct ReachTests {
             let refusals = try await ["taken", "free"].asyncMap { name in
                 await #expect(throws: Problem.self) {
                     try await stores.events.put(
-                        .sample(name, audiences: audiences(Self.b)), within: reach(Self.b), by: .server, if: condition,
+                        .sample(audiences: audiences(Self.b)), as: name, within: reach(Self.b), by: .server,
+                        if: condition,
                         now: stores.now)
                 }
             }
@@ -139,8 +140,7 @@ struct ReachTests {
     }
 
     @Test func `keys of other apps cannot have overlapping prefixes`() async throws {
-        try await withStores { stores in
-            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+        try await withApps { stores in
             func make(_ prefix: String, _ app: String) async throws -> Contract.IssuedKey {
                 try await stores.create(
                     .init(
@@ -160,8 +160,7 @@ struct ReachTests {
     }
 
     @Test func `a broadcast to a channel without an event belongs to its app`() async throws {
-        try await withStores { stores in
-            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+        try await withApps { stores in
             let channel = try await stores.adopt(of: Self.a)
             let (own, other) = (try reach(Self.a), try reach(Self.b))
             let accepted = try await stores.accept(
@@ -212,10 +211,9 @@ struct ReachTests {
     @Test func `a PUT of an event that another app creates waits for the creation, and does not take the event over`()
         async throws
     {
-        try await withStores { stores in
-            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+        try await withApps { stores in
             let own = try reach(Self.b)
-            let mine = try EventSpecification.sample(audiences: audiences(Self.b))
+            let mine = try Contract.EventDraft.sample(audiences: audiences(Self.b))
             // The event as the other key creates it: written, not committed yet.
             let late = try await stores.pool.transaction { connection in
                 try await connection.query(

@@ -3,6 +3,9 @@ internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHTTP1
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -182,5 +185,102 @@ struct RequestNamesTests {
         let names = (0..<1_000).map { _ in RequestNames.next() }
         #expect(Set(names).count == names.count)
         #expect(names.allSatisfy { RequestID(rawValue: $0) != nil && $0.utf8.count <= 16 })
+    }
+}
+
+/// When a connection's pipelined requests are passed on.
+struct RequestTurnsTests {
+    /// Counts how often bytes are asked for.
+    private final class Reads: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        var count = 0
+        func read(context: ChannelHandlerContext) { count += 1 }
+    }
+
+    @Test func `the next request is passed on after the answer to the last`() throws {
+        let line = try ParsedLine(RequestTurns())
+        try line.asks("/1", "/2", "/3")
+        #expect(line.passed == ["/1", "end"])
+        try line.answers()
+        #expect(line.passed == ["/1", "end", "/2", "end"])
+        try line.answers()
+        try line.answers()
+        #expect(line.passed == ["/1", "end", "/2", "end", "/3", "end"])
+        try line.asks("/4")
+        #expect(line.passed.suffix(2) == ["/4", "end"])
+    }
+
+    @Test func `no request is passed on while the client does not read its answers`() throws {
+        let line = try ParsedLine(RequestTurns())
+        try line.asks("/1", "/2")
+        line.isWritable = false
+        try line.answers()
+        #expect(line.passed == ["/1", "end"])
+        line.isWritable = true
+        #expect(line.passed == ["/1", "end", "/2", "end"])
+        line.isWritable = false
+        try line.answers()
+        try line.asks("/3")
+        #expect(line.passed.last != "/3" && line.passed.count == 4)
+    }
+
+    @Test func `the connection is not read while requests wait`() throws {
+        let reads = Reads()
+        let line = try ParsedLine(RequestTurns(), outside: reads)
+        let pipeline = line.channel.pipeline
+        pipeline.read()
+        #expect(reads.count == 1)
+        try line.asks("/1", "/2")
+        pipeline.read()
+        #expect(reads.count == 1)
+        try line.answers()
+        #expect(reads.count == 2)
+    }
+
+    @Test func `the rest of a request that is answered early is passed on before the next one`() throws {
+        let line = try ParsedLine(RequestTurns())
+        try line.says("POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
+        try line.answers()
+        try line.says("x")
+        try line.asks("/2")
+        #expect(line.passed == ["/1", "body", "end", "/2", "end"])
+    }
+
+    @Test func `a broken request and the end of the connection do not overtake requests that wait`() throws {
+        let line = try ParsedLine(RequestTurns())
+        try line.asks("/1", "/2")
+        line.channel.pipeline.fireErrorCaught(HTTPParserError.invalidMethod)
+        line.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(line.passed == ["/1", "end"])
+        try line.answers()
+        #expect(line.passed == ["/1", "end", "/2", "end", "\(HTTPParserError.invalidMethod)", "inputClosed"])
+    }
+}
+
+/// Requests that reach no route because of their heads.
+struct HeadRefusalsTests {
+    private static func line() throws -> ParsedLine {
+        try ParsedLine(HeadRefusals(headers: StandingHeaders(isSecure: false)))
+    }
+
+    @Test(arguments: [
+        ("", "0 times"), ("Host: a\r\nhost: b\r\n", "2 times"), ("Host:\r\n", "is empty"),
+        ("Host: a b\r\n", "has a space"),
+    ])
+    func `an HTTP 1 1 request needs one Host, and gets 400 with the reason`(hosts: String, reason: String) throws {
+        let line = try Self.line()
+        try line.says("POST / HTTP/1.1\r\n\(hosts)Content-Length: 1\r\n\r\nx")
+        #expect(line.passed == ["\(HTTPParserError.invalidHeaderToken)"])
+        // Hummingbird's answer to an error of the parser.
+        let answer = try line.answers(.badRequest, ["Content-Length": "0"])
+        #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        #expect(answer.contains(reason) && answer.contains(#""status":400"#), "\(answer)")
+    }
+
+    @Test(arguments: ["0\r\n", "0\r\nHost: x\r\n", "1\r\nHost: x\r\n"])
+    func `a request with one Host, and an HTTP 1 0 request without, are passed on`(rest: String) throws {
+        let line = try Self.line()
+        try line.says("GET / HTTP/1.\(rest)\r\n")
+        #expect(line.paths == ["/"])
     }
 }

@@ -6,26 +6,16 @@ internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Hummingbird
 internal import Postgres
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
 
 @Suite(.timeLimit(.minutes(20)))
 struct IdempotencyTests {
-    /// How often the work was done.
-    private final class Count: Sendable {
-        private let value = Mutex(0)
-
-        var current: Int { value.withLock { $0 } }
-
-        func rise() { value.withLock { $0 += 1 } }
-    }
-
-    private static func request(_ key: String = "k", _ content: String = "POST /x {}") -> IdempotentRequest {
+    private static func request(_ at: Date, _ content: String = "POST /x {}") -> IdempotentRequest {
         IdempotentRequest(
-            caller: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)), key: key,
-            content: Array(content.utf8))
+            caller: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)), key: "k",
+            content: Array(content.utf8), at: at)
     }
 
     private static func answer(_ text: String, status: HTTPResponse.Status = .accepted) -> Response {
@@ -48,14 +38,14 @@ struct IdempotencyTests {
     {
         try await withStores { stores in
             let replicas = (0..<2).map { _ in IdempotencyStore(database: Database(stores.pool)) }
-            let (tries, done) = (Count(), Count())
+            let counts = Tally()
             let outcomes = try await concurrently(20) { n -> Response? in
                 do {
-                    return try await replicas[n % 2].once(Self.request(), now: stores.now) {
-                        tries.rise()
+                    return try await replicas[n % 2].once(Self.request(stores.now)) {
+                        counts.add("tries")
                         // Only the first five tries have a reason to be refused.
-                        guard tries.current > 5 else { throw Problem(.eventNotFound, "Create it first.") }
-                        done.rise()
+                        guard counts["tries"] > 5 else { throw Problem(.eventNotFound, "Create it first.") }
+                        counts.add("done")
                         return try await Self.work(stores)
                     }
                 } catch let problem as Problem where problem.kind == .eventNotFound { return nil }
@@ -65,7 +55,7 @@ struct IdempotencyTests {
             for outcome in outcomes { if let outcome { bodies.insert(try await outcome.bytes()) } }
             #expect(bodies.count == 1)
             #expect(outcomes.count { $0?.isReplay == false } == 1)
-            #expect((tries.current, done.current) == (6, 1))
+            #expect(counts.all == ["tries": 6, "done": 1])
         }
     }
 
@@ -77,7 +67,7 @@ struct IdempotencyTests {
                 -> Response
             {
                 try await store.inSteps(
-                    Self.request("k", content), waitLimit: .zero, now: { stores.now },
+                    Self.request(stores.now, content), waitLimit: .zero,
                     recover: { _ in nil }, work: work)
             }
             let kind = try await problem { try await steps("POST /x {}") { throw refusal } }
@@ -97,7 +87,7 @@ struct IdempotencyTests {
             let store = IdempotencyStore(database: Database(stores.pool))
             func steps(_ content: String = "POST /x {}") async throws -> Response {
                 try await store.inSteps(
-                    Self.request("k", content), waitLimit: .zero, now: { stores.now },
+                    Self.request(stores.now, content), waitLimit: .zero,
                     recover: { Self.answer($0.uuidString, status: .created) },
                     work: {
                         _ = try await Self.reserve(stores)
@@ -113,7 +103,7 @@ struct IdempotencyTests {
     @Test func `a failed part of the work that is caught undoes only that part`() async throws {
         try await withStores { stores in
             let store = IdempotencyStore(database: Database(stores.pool))
-            _ = try await store.once(Self.request(), now: stores.now) {
+            _ = try await store.once(Self.request(stores.now)) {
                 let result = try await Self.work(stores)
                 // The database refuses this within a savepoint.
                 await #expect(throws: PostgresError.self) {
@@ -128,16 +118,16 @@ struct IdempotencyTests {
     @Test func `another body with the same key is refused, and each caller has its own keys`() async throws {
         try await withStores { stores in
             let store = IdempotencyStore(database: Database(stores.pool))
-            _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
+            _ = try await store.once(Self.request(stores.now)) { try await Self.work(stores) }
             let kind = try await problem {
-                try await store.once(Self.request("k", "POST /x {\"a\":1}"), now: stores.now) {
+                try await store.once(Self.request(stores.now, "POST /x {\"a\":1}")) {
                     try await Self.work(stores)
                 }
             }
             #expect(kind == .idempotencyMismatch)
-            var other = Self.request()
+            var other = Self.request(stores.now)
             other.caller = UUID()
-            let outcome = try await store.once(other, now: stores.now) { try await Self.work(stores) }
+            let outcome = try await store.once(other) { try await Self.work(stores) }
             #expect(!outcome.isReplay)
         }
     }
@@ -145,9 +135,9 @@ struct IdempotencyTests {
     @Test func `after a day a key is free again and is removed`() async throws {
         try await withStores { stores in
             let store = IdempotencyStore(database: Database(stores.pool))
-            _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
+            _ = try await store.once(Self.request(stores.now)) { try await Self.work(stores) }
             let dayLater = stores.now + 86_401
-            let outcome = try await store.once(Self.request("k", "other"), now: dayLater) {
+            let outcome = try await store.once(Self.request(dayLater, "other")) {
                 try await Self.work(stores)
             }
             #expect(!outcome.isReplay)
@@ -160,16 +150,16 @@ struct IdempotencyTests {
     @Test func `a secret is only in the first answer, and never in the database`() async throws {
         try await withStores { stores in
             let store = IdempotencyStore(database: Database(stores.pool))
-            var request = Self.request()
+            var request = Self.request(stores.now)
             request.shownOnce = "secret"
             let made = Self.answer(#"{"id":"1","secret":"gs_new","name":"é"}"#, status: .created)
-            let first = try await store.once(request, now: stores.now) { made }
+            let first = try await store.once(request) { made }
             #expect(try await Self.parts(first) == Self.parts(made))
             let row = try #require(
                 try await stores.pool.query("select convert_from(body, 'utf8') as body from idempotency_keys").first)
             let body: String = try row.decode("body")
             #expect(body.hasPrefix(#"{"id":"1","name":"é","warnings":["The secret was shown once"#))
-            let again = try await store.once(request, now: stores.now) { try await Self.work(stores) }
+            let again = try await store.once(request) { try await Self.work(stores) }
             #expect(try await Self.parts(again) == ["201", body, "true"])
         }
     }
@@ -185,29 +175,28 @@ struct IdempotencyTests {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let store = IdempotencyStore(database: Database(stores.pool))
-            let request = Self.request()
+            let request = Self.request(stores.now)
             // The process that began the request has crashed. The request's row says what the process created.
-            let id = try await IdempotencyMark.$current.withValue(IdempotencyMark(request: request, now: stores.now)) {
+            let id = try await IdempotentRequest.$current.withValue(request) {
                 try await Self.reserve(stores)
             }
             let early = try await problem {
                 try await store.inSteps(
-                    Self.request(), waitLimit: .zero, now: { stores.now },
+                    Self.request(stores.now), waitLimit: .zero,
                     recover: { _ in throw Problem.inProgress }, work: { try await Self.work(stores) })
             }
             #expect(early == .idempotencyInProgress)
             // A process that looked before the crashed one began must not begin again.
-            let mark = IdempotencyMark(request: request, now: stores.now)
             let second = try await problem {
-                try await IdempotencyMark.$current.withValue(mark) { try await Self.reserve(stores) }
+                try await IdempotentRequest.$current.withValue(request) { try await Self.reserve(stores) }
             }
             #expect(second == .idempotencyInProgress)
             let outcome = try await store.inSteps(
-                Self.request(), waitLimit: .zero, now: { stores.now + 61 },
+                Self.request(stores.now + 61), waitLimit: .zero,
                 recover: { Self.answer($0.uuidString, status: .created) }, work: { try await Self.work(stores) })
             #expect(try await Self.parts(outcome) == ["201", id.uuidString, "true"])
             let third = try await store.inSteps(
-                Self.request(), waitLimit: .zero, now: { stores.now + 61 },
+                Self.request(stores.now + 61), waitLimit: .zero,
                 recover: { _ in nil }, work: { try await Self.work(stores) })
             #expect(try await Self.parts(third) == Self.parts(outcome))
         }
@@ -238,8 +227,9 @@ struct IdempotencyRouteTests {
             let item = #"{"eventKey": "derby", "event": "update", "contentState": {}}"#
             let body = operation == .broadcastMany ? #"{"items": [\#(item)]}"# : "{}"
             let first = IdempotentRequest(
-                caller: admin.id, key: operation.id, content: Array("POST \(operation.sample)\n\(body)".utf8))
-            _ = try await store.once(first, now: RouteWorld.now) {
+                caller: admin.id, key: operation.id, content: Array("POST \(operation.sample)\n\(body)".utf8),
+                at: RouteWorld.now)
+            _ = try await store.once(first) {
                 .json(bytes: Array("[1]".utf8), status: .created)
             }
             let again = try await world("POST", operation.sample, body, headers: ["Idempotency-Key": operation.id])

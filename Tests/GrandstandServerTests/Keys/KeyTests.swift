@@ -105,17 +105,6 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `an unknown app is refused`() async throws {
-        try await withStores { stores in
-            _ = try await stores.apps.put(.sample("com.example.A"))
-            try await refuses(.appNotFound) {
-                try await stores.create(
-                    .init(name: "k", scopes: [.organise], bundleIds: ["com.example.A", "com.example.B"]))
-            }
-            #expect(try await stores.keys.keys().isEmpty)
-        }
-    }
-
     @Test func `last uses are written together, older ones change nothing, and an outage loses none`() async throws {
         try await withStores(.own) { stores in
             let (keys, start) = (stores.keys, stores.now)

@@ -37,20 +37,22 @@ struct SendAccountTests {
     private static func at(_ seconds: TimeInterval) -> Date { LoopSample.now + seconds }
 
     @Test func `failures count from the first one until a later message is accepted`() throws {
-        let accounts = SendAccounts(environment: .production)
-        #expect(accounts.accepted(LoopSample.bundleID, sentAt: Self.at(0), at: Self.at(1)) == false)
-        let logged = [0, 1, 2].map { accounts.failed(LoopSample.bundleID, sentAt: Self.at($0), at: Self.at($0 + 5)) }
-        #expect(logged == [true, false, false])
-        let first = try #require(accounts.reports().first)
+        let rates = LoopSample.rates()
+        func note(_ isAccepted: Bool, _ sentAt: TimeInterval, at now: TimeInterval) -> Bool {
+            rates.note(isAccepted: isAccepted, of: LoopSample.bundleID, sentAt: Self.at(sentAt), at: Self.at(now))
+        }
+        #expect(note(true, 0, at: 1) == false)
+        #expect([0, 1, 2].map { note(false, $0, at: $0 + 5) } == [true, false, false])
+        let first = try #require(rates.reports().first)
         #expect(first.acceptedAt == Self.at(1))
         #expect(first.failingSince == Self.at(1))
-        #expect(accounts.reports().isEmpty)
-        #expect(accounts.accepted(LoopSample.bundleID, sentAt: Self.at(0.5), at: Self.at(9)) == false)
-        #expect(accounts.accepted(LoopSample.bundleID, sentAt: Self.at(8), at: Self.at(10)))
-        let last = try #require(accounts.reports().first)
+        #expect(rates.reports().isEmpty)
+        #expect(note(true, 0.5, at: 9) == false)
+        #expect(note(true, 8, at: 10))
+        let last = try #require(rates.reports().first)
         #expect(last.acceptedAt == Self.at(10))
         #expect(last.failingSince == nil)
         // An app of which every other message fails does not fill the log.
-        #expect(accounts.failed(LoopSample.bundleID, sentAt: Self.at(11), at: Self.at(12)) == false)
+        #expect(note(false, 11, at: 12) == false)
     }
 }

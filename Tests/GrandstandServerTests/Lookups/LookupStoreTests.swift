@@ -1,7 +1,5 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -88,15 +86,15 @@ struct LookupStoreTests {
         try await withStores { stores in
             try await stores.apps.put(.sample(channelLimit: 1, at: stores.now))
             try await stores.open("match-1")
-            try await stores.put(.sample("match-2"))
+            try await stores.put(.sample(), as: "match-2")
             let key = try EventKey.sample("match-2")
             var last = stores.now
             for _ in 1...2 {
                 let subjects = try await noted(stores) { try await stores.align() }
                 #expect(subjects == ["event match-2"])
-                let wait = try #require(try await stores.lookups.records(of: [key])[key]?.first?.wait)
-                #expect(wait.reason == "quota-exhausted")
-                let next = try #require(wait.nextAttemptAt)
+                let record = try #require(try await stores.lookups.records(of: [key])[key]?.first)
+                #expect(record.reason == "quota-exhausted")
+                let next = try #require(record.nextAttemptAt)
                 #expect(next > last)
                 last = next
                 stores.clock.advance(by: 31)

@@ -49,11 +49,7 @@ struct DoubtTests {
         }
     }
 
-    @Test
-    func
-        `a channel that Apple confirms as gone is replaced, and its refused message and the next use the new one`()
-        async throws
-    {
+    @Test func `a channel confirmed as gone is replaced, and its refused and next messages use the new`() async throws {
         try await withEvent { stores in
             try await stores.open("other")
             let other = try #require(try await stores.channel(of: "other").channelID)

@@ -71,7 +71,7 @@ private struct LaneSteps {
 
     private mutating func accept(_ expected: inout Lane) async throws {
         let text = #"{"n":\#(broadcasts.count)}"#
-        let request: BroadcastRequest =
+        let request: Contract.BroadcastDraft =
             pick(20) == 0
             ? .end(text) : .update(text, alert: pick(3) == 0 ? "{}" : nil, expiresIn: pick(4) == 0 ? 20 : nil)
         let accepted = try? await stores.accept([request], for: key)[0].get()
@@ -86,9 +86,8 @@ private struct LaneSteps {
         underWay = try await stores.claim(laneInterval: 1).first { $0.lane == lane } ?? underWay
         guard let due = expected.due(at: stores.now), due <= stores.now else { return }
         let requestID = try await self.lane().messages.first { $0.state == .sending }?.requestID
-        let claim = LaneClaim(
-            environment: .production, limit: 1, replica: stores.replica, at: stores.now,
-            leasedUntil: stores.now + 5, laneInterval: 1)
+        var claim = stores.request()
+        claim.laneInterval = 1
         _ = expected.take(claim, requestID: { requestID ?? UUID() })
     }
 
@@ -100,7 +99,7 @@ private struct LaneSteps {
             .ok, .ok, .retry(at: later, reason: "x"), .throttled(until: later, reason: "x"), .rejected(.badRequest),
         ]
         var settlement = delivery.settled(verdicts[pick(5)], at: stores.now)
-        settlement.mayBeProcessed = pick(3) > 0
+        settlement.mayBeProcessed = pick(3) == 0
         try await stores.outbox.record([settlement])
         expected.settle(settlement, at: stores.now)
     }

@@ -15,6 +15,8 @@ struct MessageFormTests {
 
     private static func text(_ form: MessageForm) throws -> String { String(decoding: try form.body(), as: UTF8.self) }
 
+    private static let everybody = #"{"bundleId":"com.example.Stadium","environment":"production"}"#
+
     /// The fields that keep a form from becoming a body.
     private static func faults(_ form: MessageForm) -> [String] {
         #expect(throws: Problem.self) { try form.body() }?.errors.map(\.pointer) ?? []
@@ -23,24 +25,21 @@ struct MessageFormTests {
     @Test func `a form becomes the API's body`() throws {
         let form = Self.form([
             ("event", "end"), ("contentState", "{\r\n  \"home\": 1.50, \"t\": \"a  b\"\r\n}"), ("alertTitle", "Over"),
-            ("audience", "com.example.Stadium production"), ("audience", "com.example.Stadium production de"),
+            ("audience", Self.everybody), ("audience", #"{"bundleId":"com.example.Stadium","variant":"de"}"#),
             ("priority", "10"), ("expiresIn", "300"), ("sendAt", "2026-11-28T14:30"),
             ("dismissalDate", "2026-11-28T16:30:15"),
         ])
         #expect(
             try Self.text(form)
-                == #"{"event":"end","contentState":{"home":1.50,"t":"a  b"},"alert":{"title":"Over"},"audiences":["#
-                + #"{"bundleId":"com.example.Stadium","environment":"production"},"#
-                + #"{"bundleId":"com.example.Stadium","environment":"production","variant":"de"}],"priority":10,"#
+                == #"{"event":"end","alert":{"title":"Over"},"contentState":{"home":1.50,"t":"a  b"},"audiences":["#
+                + Self.everybody + #",{"bundleId":"com.example.Stadium","variant":"de"}],"priority":10,"#
                 + #""expiresIn":300,"dismissalDate":"2026-11-28T16:30:15Z","sendAt":"2026-11-28T14:30:00Z"}"#)
         #expect(try Self.text(Self.form([])) == #"{"event":"update"}"#)
     }
 
     @Test func `a state by hand is the body of a state, and has nothing of a composed message`() throws {
-        let fields = [("event", "state"), ("contentState", "{}"), ("audience", "com.example.Stadium production")]
-        #expect(
-            try Self.text(Self.form(fields))
-                == #"{"contentState":{},"audiences":[{"bundleId":"com.example.Stadium","environment":"production"}]}"#)
+        let fields = [("event", "state"), ("contentState", "{}"), ("audience", Self.everybody)]
+        #expect(try Self.text(Self.form(fields)) == #"{"contentState":{},"audiences":[\#(Self.everybody)]}"#)
         #expect(
             Self.faults(Self.form(fields + [("alertTitle", "Goal"), ("sendAt", "2026-11-28T14:30")])) == [
                 "alertTitle", "sendAt",
@@ -49,20 +48,15 @@ struct MessageFormTests {
 
     @Test(
         arguments: [
-            ("contentState", "{"), ("alert", "{\"a\": 1, \"a\": 2}"), ("byVariant", "nope"), ("expiresIn", "soon"),
-            ("relevanceScore", "\"1\""), ("contentState", #"{"a": \#(String(repeating: "[", count: 100_000))"#),
+            ("contentState", "{"), ("alert", "{\"a\": 1, \"a\": 2}"), ("byVariant", "nope"),
+            ("contentState", #"{"a": \#(String(repeating: "[", count: 100_000))"#),
         ])
     func `a form that cannot become a body is refused before anything is sent`(field: String, text: String) {
         #expect(Self.faults(Self.form([(field, text)])) == [field])
-    }
-
-    @Test func `title and body cannot be combined with the whole alert`() {
         #expect(Self.faults(Self.form([("alertTitle", "x"), ("alert", #"{"title": "y"}"#)])) == ["alert"])
     }
 
-    @Test func `the newest content is a template without alert and times, a message to be sent again has everything`()
-        throws
-    {
+    @Test func `the newest content is a template without alert and times, and a repetition has all`() throws {
         let samples = try Samples()
         let request = try samples.request()
         let new = MessageForm(request, isWhole: false, now: Samples.now)
@@ -72,7 +66,7 @@ struct MessageFormTests {
         #expect(new["byVariant"] == "{\n  \"de\": {\n    \"contentState\": {}\n  }\n}")
         let again = MessageForm(request, isWhole: true, now: Samples.now)
         #expect(again["alertTitle"] == "Derby" && again["alertBody"] == "b" && again["expiresIn"] == "300")
-        #expect(again.audiences == ["com.example.Stadium production"])
+        #expect(again.audiences == [Self.everybody])
         // Both bodies are the same except for white space.
         let body = try JSONValue(parsing: try again.body())
         let wanted = try JSONValue(parsing: JSONWriter.text(request))

@@ -42,46 +42,47 @@ struct ForecastSimulationTests {
 /// Some events of an app, and what their organisers do.
 private struct Season {
     let stores: StoreWorld
-    let specifications: [EventSpecification]
+    let drafts: [(key: String, draft: Contract.EventDraft)]
 
     init(_ stores: StoreWorld, _ random: inout SplitMix) async throws {
         self.stores = stores
         let start = stores.now
         func at(_ hour: Int) -> Date { start.addingTimeInterval(Double(hour) * 3_600) }
-        var specifications: [EventSpecification] = []
+        var drafts: [(key: String, draft: Contract.EventDraft)] = []
         for number in 1...14 {
             let opens = Int.random(in: 0..<70, using: &random)
             let starts = opens + Int.random(in: 1..<20, using: &random)
             let policy: StoragePolicy = Bool.random(using: &random) ? .noMessageStored : .mostRecentMessageStored
-            specifications.append(
-                try .sample(
-                    "match-\(number)", startsAt: Bool.random(using: &random) ? at(starts) : nil,
-                    endsAt: number % 3 == 0 ? nil : at(starts + Int.random(in: 1..<6, using: &random)),
-                    channelsOpenAt: number % 4 == 0 ? nil : at(opens),
-                    audiences: [.sample("com.example.Goal", .production, policy), .sample("com.example.Other")]))
+            let draft = try Contract.EventDraft.sample(
+                startsAt: Bool.random(using: &random) ? at(starts) : nil,
+                endsAt: number % 3 == 0 ? nil : at(starts + Int.random(in: 1..<6, using: &random)),
+                channelsOpenAt: number % 4 == 0 ? nil : at(opens),
+                audiences: [.sample("com.example.Goal", .production, policy), .sample("com.example.Other")])
+            drafts.append(("match-\(number)", draft))
         }
-        self.specifications = specifications
-        for specification in specifications { try await stores.put(specification) }
+        self.drafts = drafts
+        for (key, draft) in drafts { try await stores.put(draft, as: key) }
     }
 
     /// Plays one of the hours that come before the forecast: messages, cancelled events, removed audiences, moved
     /// openings, ends.
     func play(_ hour: Int, _ random: inout SplitMix) async throws {
         try await stores.provision()
-        for var specification in specifications {
-            let key = specification.key
-            guard try await isOpen(key), specification.channelsOpenAt ?? stores.now <= stores.now else { continue }
+        for (name, declared) in drafts {
+            var draft = declared
+            let key = try EventKey.sample(name)
+            guard try await isOpen(key), draft.channelsOpenAt ?? stores.now <= stores.now else { continue }
             switch Int.random(in: 0..<40, using: &random) {
-            case 0..<8: try await stores.accept(.update(), for: key.rawValue)
-            case 8: try await stores.accept(.end(), for: key.rawValue)
+            case 0..<8: try await stores.accept(.update(), for: name)
+            case 8: try await stores.accept(.end(), for: name)
             case 9: try await stores.cancel(key)
             case 10:
-                specification.audiences.removeFirst()
-                try await stores.put(specification)
+                draft.audiences.removeFirst()
+                try await stores.put(draft, as: name)
             case 11:
-                specification.channelsOpenAt = stores.now + 50 * 3_600
-                if let endsAt = specification.endsAt { specification.endsAt = endsAt.addingTimeInterval(60 * 3_600) }
-                try await stores.put(specification)
+                draft.channelsOpenAt = stores.now + 50 * 3_600
+                if let endsAt = draft.endsAt { draft.endsAt = endsAt.addingTimeInterval(60 * 3_600) }
+                try await stores.put(draft, as: name)
             default: break
             }
         }
@@ -91,11 +92,11 @@ private struct Season {
 
     /// Plays one of the hours that come after the forecast, which was made at the time `decided`.
     func end(decided: Date) async throws {
-        for specification in specifications {
-            guard let event = try await stores.event(specification.key), event.endsAt == stores.now,
+        for (key, _) in drafts {
+            guard let event = try await stores.event(key), event.endsAt == stores.now,
                 stores.now > decided, !event.isOver
             else { continue }
-            try await stores.accept(.end(), for: specification.key.rawValue)
+            try await stores.accept(.end(), for: key)
         }
         try await send()
         while try await !stores.provision().isEmpty {}

@@ -10,8 +10,8 @@ internal import Testing
 struct StartRuleTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_300_000)
 
-    private static func start(at: Date? = nil, until: Date? = nil) -> Contract.Start {
-        Contract.Start(
+    private static func start(at: Date? = nil, until: Date? = nil) -> Contract.StartDraft {
+        Contract.StartDraft(
             at: at, until: until, attributesType: "M\"", attributes: RawJSON(unchecked: #"{ "a" : 1.0 }"#.utf8),
             alert: RawJSON(unchecked: #"{"title":"t"}"#.utf8), restart: false)
     }
@@ -19,7 +19,7 @@ struct StartRuleTests {
     @Test func `a start lasts as declared, or for four hours after the event's planned end or newest message`() {
         let (noon, hour) = (Self.noon, 3_600.0)
         func window(
-            _ start: Contract.Start, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil,
+            _ start: Contract.StartDraft, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil,
             lastMessageAt: Date? = nil
         ) -> [Double]? {
             StartWindow(
@@ -48,7 +48,7 @@ struct StartRuleTests {
 
     @Test func `a push expires after minutes, and never after the event's end`() throws {
         let noon = Self.noon
-        func seconds(_ start: Contract.Start, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
+        func seconds(_ start: Contract.StartDraft, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
             let ends = endsAt.map(noon.addingTimeInterval)
             let window = try #require(StartWindow(start, startsAt: noon, endsAt: ends))
             let now = noon.addingTimeInterval(now)
@@ -106,14 +106,14 @@ struct StartRuleTests {
         start.contentState = RawJSON(unchecked: #"{"score":"0-0"}"#.utf8)
         let defaults = Contract.EventDefaults(staleAfter: 120, relevanceScore: RawJSON(unchecked: "80.5".utf8))
         let newest = NewestContent(
-            broadcast: UUID(), contentState: Array(#"{"score":"1-0"}"#.utf8), staleDate: 1_795_300_060,
-            relevanceScore: Array("9".utf8))
+            broadcast: UUID(), contentState: RawJSON(unchecked: #"{"score":"1-0"}"#.utf8), staleDate: 1_795_300_060,
+            relevanceScore: RawJSON(unchecked: "9".utf8))
         for contentState in [start.contentState, nil] {
             start.contentState = contentState
             let payload = start.payload(newest: newest, filledBy: defaults, at: Self.noon)
-            #expect(payload?.contentState == newest.contentState)
+            #expect(payload?.contentState == newest.contentState.array)
             #expect(payload?.staleDate == newest.staleDate)
-            #expect(payload?.relevanceScore == newest.relevanceScore)
+            #expect(payload?.relevanceScore == newest.relevanceScore?.array)
             #expect(payload?.alert == Array(start.alert.bytes))
         }
         #expect(start.payload(filledBy: defaults, at: Self.noon) == nil)
@@ -151,8 +151,7 @@ struct StartRuleTests {
                 == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
     }
 
-    @Test
-    func `the reports of audiences add up to the event's, and a rate counts only the time with something to send`() {
+    @Test func `reports of audiences add up to the event's, and a rate counts only time with work`() {
         func at(_ seconds: Double) -> Date { Self.noon.addingTimeInterval(seconds) }
         func report(
             _ state: Contract.StartState, _ startedAt: Double? = nil, _ finishedAt: Double? = nil

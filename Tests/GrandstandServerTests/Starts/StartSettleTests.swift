@@ -10,19 +10,14 @@ internal import Testing
 
 /// The settlement of pushes, of their runs, and of tokens.
 struct StartSettleTests {
-    @Test func `an installation in a dead replica's shard is unknown and gets no other start, whatever comes later`()
-        async throws
-    {
-        try await withStarts { world in
-            try await world.open()
-            let first = try await world.follow()
-            let second = try await world.follow()
+    @Test func `a dead replica's installations are unknown and get no other start, whatever is later`() async throws {
+        try await withStarts(followers: 2) { world, followers in
             let lost = UUID()
-            let shard = try #require(try await world.claim(by: lost, shardSize: 1).first)
-            #expect(shard.members.map(\.installation) == [first])
+            let shard = try #require(try await world.claim(size: 1, by: lost).first)
+            #expect(shard.members.map(\.row) == [followers[0]])
             #expect(try await world.claim().isEmpty)
             world.stores.clock.advance(by: 10)
-            #expect(try await world.sendAll() == [second])
+            #expect(try await world.sendAll() == [followers[1]])
             for replica in [lost, world.stores.replica] {
                 try await world.settle(shard, by: replica) { _ in .gone(reason: "Unregistered", since: nil) }
             }
@@ -32,80 +27,74 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a lease that is renewed, held or cut off stays its replica's`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            try await world.follow()
+    @Test func `a lease that is renewed, held, cut off or lost stays its replica's`() async throws {
+        try await withStarts(followers: 1) { world, _ in
             let shard = try #require(try await world.claim(holding: []).first)
-            try await world.starts.extendLeases(of: [shard.run], replica: world.stores.replica, until: world.now + 60)
+            try await world.starts.extendLeases(of: [shard.owner], replica: world.stores.replica, until: world.now + 60)
             world.stores.clock.advance(by: 30)
             #expect(try await world.claim(by: UUID()).isEmpty)
-            #expect(try await world.starts.nextDue(in: .production) == world.now + 30)
+            #expect(try await world.nextDue() == world.now + 30)
             world.stores.clock.advance(by: 40)
-            #expect(try await world.claim(holding: [shard.run]).isEmpty)
+            #expect(try await world.claim(holding: [shard.owner]).isEmpty)
             #expect(try await world.claim(by: UUID(), leasesEndedBefore: world.now - 15).isEmpty)
             try await world.settle(shard)
+            // A shard whose lease never reached its replica is sent again at once.
+            let followers = try await (0..<2).asyncMap { _ in try await world.follow(late: true) }
+            let lost = try #require(try await world.claim(holding: []).first)
+            #expect(Set(lost.members.map(\.row)) == Set(followers))
+            #expect(try await world.claim(by: UUID(), holding: []).isEmpty)
+            let again = try #require(try await world.claim(holding: []).first)
+            #expect(Set(again.members.map(\.row)) == Set(followers))
+            try await world.settle(again)
             let counts = try await world.counts()
-            #expect((counts.accepted, counts.unknown) == (1, 0))
+            #expect((counts.accepted, counts.unknown) == (3, 0))
         }
     }
 
     @Test func `a replica sends two shards of a run at a time, and the lease ends with the last`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            _ = try await world.followers(7)
-            let shards = try await world.claim(shardSize: 2, holding: [])
-            let run = shards[0].run
-            #expect(shards.map(\.members.count) == [2, 2] && shards[1].run == run)
+        try await withStarts(followers: 7) { world, _ in
+            let shards = try await world.claim(size: 2, holding: [])
+            let run = shards[0].owner
+            #expect(shards.map(\.members.count) == [2, 2] && shards[1].owner == run)
             #expect(try await world.claim(holding: [run, run]).isEmpty)
-            try await world.settle(shards[1])
+            // The answer to a settlement may be lost, and then the settlement is repeated.
+            for _ in 0..<2 { try await world.settle(shards[1]) }
             #expect(try await world.claim(by: UUID()).isEmpty)
-            let lost = try await world.claim(shardSize: 2, holding: [run])
+            let lost = try await world.claim(size: 2, holding: [run])
             try await world.settle(shards[0])
-            let again = try await world.claim(shardSize: 2, holding: [])
+            let again = try await world.claim(size: 2, holding: [])
             #expect(again.map(\.members.count) == [2, 1])
-            let repeated = again.flatMap(\.members).map(\.installation)
-            #expect(Set(repeated).isSuperset(of: lost[0].members.map(\.installation)))
+            let repeated = again.flatMap(\.members).map(\.row)
+            #expect(Set(repeated).isSuperset(of: lost[0].members.map(\.row)))
             for shard in lost + again { try await world.settle(shard) }
             #expect(try await world.counts().accepted == 7)
-            #expect(try await world.stores.rows("start_runs where shards > 0 or leased_by is not null") == 0)
+            #expect(try await world.stores.rows("start_runs where shards <> '{}' or leased_by is not null") == 0)
         }
     }
 
     @Test func `a push that APNs did not process is repeated later, and one that was not sent at once`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            let (throttled, unmade) = (try await world.follow(), try await world.follow())
+        try await withStarts(followers: 2) { world, followers in
             let again = world.now + 5
-            let shard = try #require(try await world.claim().first)
-            try await world.settle(shard) { member in
-                member.installation == throttled ? .retry(at: again, reason: "TooManyRequests") : nil
-            }
+            try await world.push { $0.row == followers[0] ? .retry(at: again, reason: "TooManyRequests") : nil }
             #expect(try await world.report().state == .running)
             #expect(try await world.counts().pending == 2)
-            #expect(try await world.sendAll() == [unmade])
-            #expect(try await world.starts.nextDue(in: .production) == again)
+            #expect(try await world.sendAll() == [followers[1]])
+            #expect(try await world.nextDue() == again)
             world.stores.clock.advance(by: 5)
-            let second = try #require(try await world.claim().first)
-            #expect(second.members.map(\.installation) == [throttled])
-            #expect(second.members.map(\.attempts) == [1])
-            try await world.settle(second)
+            let second = try await world.push().members
+            #expect(second.map(\.row) == [followers[0]] && second.map(\.attempts) == [1])
             #expect(try await world.report().state == .done)
         }
     }
 
-    @Test func `answers are counted by state and reason, and activities may be reported before the settlement`()
-        async throws
-    {
-        try await withStarts { world in
-            try await world.open()
-            let ids = try await world.followers(3)
+    @Test func `answers are counted by state and reason, also if activities are reported before`() async throws {
+        try await withStarts(followers: 3) { world, ids in
             let verdicts: [Int: TokenVerdict] = [
                 ids[1]: .unknown(reason: "timeout"), ids[2]: .rejected(reason: "PayloadEmpty"),
             ]
             let shard = try #require(try await world.claim().first)
             try await world.stores.pool.query("update starts set confirmed_at = now() where installation = \(ids[0])")
-            try await world.settle(shard) { verdicts[$0.installation] ?? .accepted }
+            try await world.settle(shard) { verdicts[$0.row] ?? .accepted }
             try await world.stores.pool.query("update starts set confirmed_at = now() where installation = \(ids[1])")
             let report = try await world.report()
             let counts = report.counts
@@ -115,70 +104,35 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `an invalid token is removed, one replaced meanwhile is used, and one registered later is kept`()
-        async throws
-    {
-        try await withStarts { world in
-            try await world.open()
-            let (gone, replaced) = (try await world.follow(), try await world.follow(token: "aaaa"))
-            let kept = try await world.follow()
+    @Test func `an invalid token is removed, a replaced one is used, and one registered later is kept`() async throws {
+        try await withStarts(followers: 4) { world, ids in
+            let (gone, replaced, kept, suspect) = (ids[0], ids[1], ids[2], ids[3])
             let shard = try #require(try await world.claim().first)
             world.stores.clock.advance(by: 1)
             try await world.register("bbbb", of: replaced)
             try await world.enlist(replaced)
             let since = world.now - 2
-            try await world.settle(shard) { member in
-                .gone(reason: "Unregistered", since: member.installation == kept ? since : nil)
+            try await world.settle(shard) {
+                $0.row == suspect
+                    ? .suspect(reason: "BadDeviceToken")
+                    : .gone(reason: "Unregistered", since: $0.row == kept ? since : nil)
             }
-            #expect(try await world.counts().rejected == 2)
-            let next = try #require(try await world.claim().first)
-            #expect(next.members.map(\.token.hex) == ["bbbb"])
             #expect(try await world.counts().pending == 1)
-            try await world.settle(next)
+            #expect(try await world.push().members.map(\.token.hex) == ["bbbb"])
             let counts = try await world.counts()
-            #expect(counts.accepted == 1)
-            #expect(counts.rejected == 2)
+            #expect((counts.accepted, counts.rejected) == (1, 3))
             #expect(try await world.stores.rows("start_tokens where installation = \(gone)") == 0)
             #expect(try await world.stores.rows("start_tokens where installation = \(kept)") == 1)
-        }
-    }
-
-    @Test func `a suspect token is not used until it is registered again`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            let installation = try await world.follow(token: "abcd")
-            try await world.follow()
-            let shard = try #require(try await world.claim().first)
-            world.stores.clock.advance(by: 1)
-            try await world.settle(shard) { member in
-                member.installation == installation ? .suspect(reason: "BadDeviceToken") : .accepted
-            }
-            try await world.enlist(installation)
+            // A suspect token is not used until it is registered again.
+            try await world.enlist(suspect)
             #expect(try await world.sendAll().isEmpty)
-            try await world.register("abcd", of: installation)
-            try await world.enlist(installation)
-            #expect(try await world.sendAll() == [installation])
+            try await world.register("aa\(suspect + 1_000)", of: suspect)
+            try await world.enlist(suspect)
+            #expect(try await world.sendAll() == [suspect])
         }
     }
 
-    // MARK: After a lost lease
-
-    @Test func `a shard whose lease never reached its replica is sent again at once`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            let followers = try await world.followers(2)
-            let lost = try #require(try await world.claim(holding: []).first)
-            #expect(lost.members.map(\.installation) == followers)
-            #expect(try await world.claim(by: UUID(), holding: []).isEmpty)
-            let again = try #require(try await world.claim(holding: []).first)
-            #expect(again.members.map(\.installation) == followers)
-            try await world.settle(again)
-            let counts = try await world.counts()
-            #expect((counts.accepted, counts.unknown) == (2, 0))
-        }
-    }
-
-    @Test func `who is too late for a start is counted until its event ends, also after a replica dies`() async throws {
+    @Test func `who is too late is counted until the event ends, unlocked, even if a replica dies`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now + 60))
             try await world.follow()
@@ -186,37 +140,22 @@ struct StartSettleTests {
             try await world.sendAll()
             world.stores.clock.advance(by: 60)
             let dead = try #require(try await world.claim(by: UUID()).first)
-            #expect(dead.closes && dead.members.isEmpty)
+            #expect(dead.members.isEmpty)
             #expect(try await world.claim().isEmpty)
             #expect(try await world.report().state == .done)
             world.stores.clock.advance(by: 10)
-            let closing = try #require(try await world.claim().first)
-            #expect(closing.closes)
-            try await world.settle(closing)
+            #expect(try await world.push().members.isEmpty)
             let gone = try await world.followers(2)[1]
             try await world.stores.pool.query("delete from installations where id = \(gone)")
             func expect(due: Date?) async throws {
                 let counts = try await world.counts()
                 #expect((counts.followers, counts.accepted) == (3, 1))
                 #expect(counts.ineligible.tooLate == 1 && counts.ineligible.system == 1)
-                #expect(try await world.starts.nextDue(in: .production) == due)
+                #expect(try await world.nextDue() == due)
             }
             try await expect(due: world.now + 60)
             try await world.stores.accept(.end())
             world.stores.clock.advance(by: 60)
-            try await world.sendAll()
-            try await world.follow()
-            try await expect(due: nil)
-        }
-    }
-
-    @Test func `a start that is being counted is not locked`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            try await world.follow()
-            try await world.sendAll()
-            try await world.stores.accept(.end())
-            world.stores.clock.advance(by: 61)
             let closing = try #require(try await world.claim().first)
             // The table is locked, so the count must wait.
             try await world.stores.pool.transaction { connection in
@@ -233,7 +172,8 @@ struct StartSettleTests {
                     try await world.stores.rows("(select from start_runs for no key update skip locked) r") == 1)
                 return settling
             }.value
-            #expect(try await world.starts.nextDue(in: .production) == nil)
+            try await world.follow()
+            try await expect(due: nil)
         }
     }
 }

@@ -26,17 +26,13 @@ struct ConsoleWorld {
 
     init() { ports = RouteWorld(at: Samples.now) }
 
-    /// The key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it ends in
-    /// `@`, its key belongs to the app com.example.Stadium only.
+    /// The key that has this secret. A secret consists of its key's scopes, such as `operate-organise`.
     private static func key(of secret: String) throws -> APIKey {
-        let scopes = Set(
-            secret.split(separator: "-").map { Contract.Scope(rawValue: String($0.filter { $0 != "@" })) })
+        let scopes = Set(secret.split(separator: "-").map { Contract.Scope(rawValue: String($0)) })
         guard !scopes.isEmpty, scopes.isSubset(of: Contract.Scope.allCases) else {
             throw Problem(.unauthenticated, "This key is not known.")
         }
-        return APIKey(
-            id: id(of: secret), name: "test", scopes: scopes,
-            reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil))
+        return APIKey(id: id(of: secret), name: "test", scopes: scopes, reach: .all)
     }
 
     /// Pages and forms of the test, in addition to the console's.
@@ -57,7 +53,7 @@ struct ConsoleWorld {
     /// A session that began just now with the key of `secret`.
     func session(_ secret: String) async throws -> SessionSecret {
         let key = try await stored(secret)
-        return try await Sessions(database: ports.database, keys: ports.api(now: now).keys, now: now).begin(key)
+        return try await ports.api(now: now).beginSession(key)
     }
 
     /// The key with this secret, which is then in the database.
@@ -92,7 +88,7 @@ struct ConsoleWorld {
     {
         let session = try await session(secret)
         return try await post(
-            path, form + [("token", FormToken.text(for: session))], in: session)
+            path, form + [("token", session.formToken())], in: session)
     }
 
     /// Sends a request with a body of any type.
@@ -112,16 +108,17 @@ struct ConsoleWorld {
         for field in FormFields(body).entries where ["key", "currentKey"].contains(field.name) {
             _ = try? await stored(field.value.trimmed)
         }
-        var api = try ports.api(now: now)
-        api.console = try console()
-        let response = try await api.responder().respond(to: request, context: RouteWorld.context)
+        let response = try await api().responder().respond(to: request, context: RouteWorld.context)
         return try await RouteWorld.Answer(response)
     }
 
     /// The console's pages and forms.
-    func pages() throws -> [PageRoute] { try ports.api(now: now).pages(of: console()) }
+    func pages() throws -> [PageRoute] { try api().pages }
 
-    private func console() throws -> Console {
-        Console(templates: try ConsoleTemplates(), others: others)
+    private func api() throws -> API {
+        var api = try ports.api(now: now)
+        api.console = try Console()
+        api.console?.others = others
+        return api
     }
 }

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandTestKit
 internal import Logging
 internal import Synchronization
 
@@ -19,8 +20,21 @@ enum LoopSample {
     /// A bundle ID without capitals. All APIs of APNs accept the same spelling of it.
     static let plainID = name("com.example.stadium")
 
-    static func rates(_ api: Contract.APNsAPI = .broadcast) -> SendRates {
-        SendRates(environment: .production, api: api, logger: logger)
+    static func rates(
+        _ api: Contract.APNsAPI = .broadcast, keys: KeyWatch = KeyWatch(fault: { _ in nil }, logger: logger)
+    ) -> SendRates {
+        SendRates(environment: .production, api: api, keys: keys, logger: logger)
+    }
+
+    /// The durations are hours, so nothing happens because time has passed.
+    static func worker(
+        lease: TimeInterval = 3_600, drain: Drain = Drain(.seconds(3_600)), pollInterval: Duration = .seconds(3_600),
+        signals: WakeUps = .byHand, now: @escaping @Sendable () -> Date = { LoopSample.now },
+        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger = logger
+    ) -> Worker {
+        Worker(
+            lease: lease, drain: drain, pollInterval: pollInterval, signals: signals, now: now, mayClaim: mayClaim,
+            logger: logger)
     }
 
     static func name(_ text: String) -> BundleID {
@@ -46,6 +60,13 @@ enum LoopSample {
     static func refusal(_ reason: APNsReason, retryAfter: Int? = nil) -> APNsRefusal {
         APNsRefusal(status: reason.status ?? 400, reason: reason, retryAfter: retryAfter)
     }
+}
+
+extension WakeUps {
+    /// Signals that only the test gives.
+    static var byHand: WakeUps { WakeUps(Database(TestDatabase.away.pool)) }
+
+    func wake() { wake(Set(WakeTopic.allCases)) }
 }
 
 /// Holds tasks until it is opened, and counts them. Cancelling a held task does not release it, as with a blocking read
@@ -118,27 +139,31 @@ extension APNsAnswer<Void> {
 final class ScriptedGateway: APNsGateway {
     struct Calls: Sendable {
         var created: [APNsAddress] = []
+        var read: [String] = []
         var deleted: [String] = []
         var listed: [APNsAddress] = []
     }
 
     private struct State {
         var creations: [APNsAnswer<String>]
+        var readings: [APNsAnswer<StoragePolicy>]
         var deletions: [APNsAnswer<Void>]
         var lists: [APNsAnswer<ChannelListing>]
         var calls = Calls()
     }
 
     private let state: Mutex<State>
+    private let key: Contract.CredentialState
     private let onSend: @Sendable (ClaimedDelivery) async -> APNsAnswer<Void>
 
     init(
-        creations: [APNsAnswer<String>] = [], deletions: [APNsAnswer<Void>] = [],
-        lists: [APNsAnswer<ChannelListing>] = [],
+        creations: [APNsAnswer<String>] = [], readings: [APNsAnswer<StoragePolicy>] = [],
+        deletions: [APNsAnswer<Void>] = [], lists: [APNsAnswer<ChannelListing>] = [],
+        key: Contract.CredentialState = .ok,
         send: @escaping @Sendable (ClaimedDelivery) async -> APNsAnswer<Void> = { _ in .ok }
     ) {
-        state = Mutex(State(creations: creations, deletions: deletions, lists: lists))
-        onSend = send
+        state = Mutex(State(creations: creations, readings: readings, deletions: deletions, lists: lists))
+        (self.key, onSend) = (key, send)
     }
 
     /// Accepts each message once the valve is open.
@@ -158,7 +183,7 @@ final class ScriptedGateway: APNsGateway {
     }
 
     func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
-        .unsent("not scripted")
+        next(\.readings) { $0.read.append(channelID) }
     }
 
     func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
@@ -169,7 +194,7 @@ final class ScriptedGateway: APNsGateway {
         next(\.lists) { $0.listed.append(address) }
     }
 
-    func keyFile(of use: KeyUse) -> (state: Contract.CredentialState, refusal: KeyRefusal?) { (.ok, nil) }
+    func keyFile(of credentials: Credentials) -> Contract.CredentialState { key }
 
     private func next<Value>(
         _ answers: WritableKeyPath<State, [APNsAnswer<Value>]>, _ note: (inout Calls) -> Void

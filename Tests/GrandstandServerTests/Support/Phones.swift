@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-/// Installations of one app on a fresh database, with calls that tests need.
+/// Installations of one app, with calls that tests need.
 struct Phones: Sendable {
     let stores: StoreWorld
     let store: InstallationStore
@@ -16,10 +16,9 @@ struct Phones: Sendable {
     static let secret = String(repeating: "s", count: 43)
     static let type = "MatchAttributes"
 
-    init(_ test: TestDatabase) async throws {
-        stores = StoreWorld(test)
-        store = InstallationStore(test.database)
-        _ = try await stores.apps.put(.sample(at: stores.now))
+    init(_ stores: StoreWorld) {
+        self.stores = stores
+        store = InstallationStore(Database(stores.pool))
     }
 
     static func id(_ uuid: UUID = UUID(), in environment: APNsEnvironment = .production) throws -> InstallationID {
@@ -114,5 +113,18 @@ struct Phones: Sendable {
 
 /// Runs a test with one app on its own database.
 func withPhones(_ body: (Phones) async throws -> Void) async throws {
-    try await withDatabase { try await body(try await Phones($0)) }
+    try await withStores { stores in
+        try await stores.apps.put(.sample(at: stores.now))
+        try await body(Phones(stores))
+    }
+}
+
+/// Runs a test with one app, its event, and a registered installation.
+func withPhone(_ body: (Phones, InstallationID) async throws -> Void) async throws {
+    try await withPhones { phones in
+        let id = try Phones.id()
+        try await phones.stores.put(.sample())
+        try await phones.put(Phones.state(), of: id)
+        try await body(phones, id)
+    }
 }

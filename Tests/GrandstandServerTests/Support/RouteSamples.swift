@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import ContractKit
 internal import Foundation
 internal import GrandstandContract
 internal import Hummingbird
@@ -26,8 +27,8 @@ struct Samples {
 
     var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: .production) }
 
-    func apiKey(_ scopes: Set<Contract.Scope> = [.admin], bound: Bool = false) -> APIKey {
-        APIKey(id: id, name: text, scopes: scopes, reach: bound ? .only([bundleID]) : .all)
+    func apiKey(bound: Bool = false) -> APIKey {
+        APIKey(id: id, name: text, scopes: [.admin], reach: bound ? .only([bundleID]) : .all)
     }
 
     func visit(_ path: String = "/console", query: String = "") -> Visit {
@@ -35,24 +36,6 @@ struct Samples {
             key: apiKey(), query: QueryParameters(FormFields(query)), path: path,
             parameters: ["bundleId": bundleID.rawValue[...], "environment": "production", "key": "derby", "id": "1"],
             now: Self.now, perform: { _ in throw NotScripted() })
-    }
-
-    func registered() -> Contract.App {
-        Contract.App(
-            bundleId: bundleID.rawValue, topic: bundleID.topic, name: text, teamId: "TEAM123456", keyId: "KEY1234567",
-            channelLimit: 10_000, environments: .init(), credentials: [:], credentialRefusals: [:], quirks: [],
-            createdAt: Self.now, updatedAt: Self.now)
-    }
-
-    func contentType() throws -> Contract.ContentType {
-        let schema = try RawJSON(json: "{}")
-        return Contract.ContentType(
-            bundleId: bundleID.rawValue, attributesType: "MatchAttributes", check: .refuse,
-            versions: [.init(name: "3.1", schema: schema), .init(name: text, schema: schema)],
-            rules: try RawJSON(
-                json: #"{"quiet": ["/clock"], "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}"#
-            ),
-            createdAt: Self.now, updatedAt: Self.now)
     }
 
     func quota(
@@ -99,41 +82,6 @@ struct Samples {
         broadcast.set(deliveries, isScheduled: false, isCancelled: false)
         return broadcast
     }
-
-    func channel(_ state: Channel.State = .failed, reason: String? = "quota-exhausted") -> Channel {
-        Channel(
-            id: id, bundleID: bundleID, environment: .production, channelID: text,
-            storagePolicy: .mostRecentMessageStored, state: state, eventKey: key, label: text, reason: reason,
-            attempts: 1, nextAttemptAt: Self.now, createdAt: Self.now, changedAt: Self.now)
-    }
-
-    func report(
-        applied: Bool = false, alarm: Contract.ReconciliationAlarm? = nil, found: Int = 1
-    ) -> Contract.Reconciliation {
-        let lost = Contract.MissingChannel(
-            id: id.words, channelId: text, storagePolicy: .noMessageStored, eventKey: key.rawValue)
-        let stray = Contract.UnmanagedChannel(
-            channelId: text, firstSeenAt: Self.now, storagePolicy: .noMessageStored)
-        let actions = [
-            Contract.ReconciliationAction(
-                action: .markMissing, id: id.words, eventKey: key.rawValue, channelId: text, done: applied, detail: text
-            ),
-            Contract.ReconciliationAction(action: .adopt, channelId: text, done: applied),
-        ]
-        return Contract.Reconciliation(
-            id: id.words, bundleId: bundleID.rawValue, environment: .production, actor: text, startedAt: Self.now,
-            finishedAt: Self.now, applied: applied, apple: 2, ledger: 2, matched: 1,
-            missing: Array(repeating: lost, count: found), unmanaged: Array(repeating: stray, count: found),
-            actions: actions, alarm: alarm, notes: [text])
-    }
-
-    func entry() -> Contract.AuditEntry {
-        Contract.AuditEntry(
-            id: "1", at: Self.now, actor: "key:" + text, keyId: id.words, action: .channelRefused,
-            bundleId: bundleID.rawValue, environment: .production, channel: id.words, channelId: text,
-            eventKey: key.rawValue, reason: text, signingKey: "KEY1234567",
-            apns: Contract.AuditAnswer(status: 400, reason: text))
-    }
 }
 
 /// Values for organisers' pages.
@@ -167,7 +115,7 @@ extension Samples {
 
     func contents(
         _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], starts: [Contract.AudienceStart] = [],
-        previews: [BundleID: ContentPreview] = [:]
+        previews: [String: ContentPreview] = [:]
     ) -> EventDetail.Contents {
         EventDetail.Contents(
             event: event, version: 1, page: .init(items: broadcasts, nextCursor: "next"), newest: broadcasts,
@@ -202,7 +150,7 @@ extension Samples {
                 try message([delivery(.waiting, attempts: 0)]),
                 try message([accepted, delivery(.rejected, reason: "BadPriority"), crowd]),
                 try message([delivery(.expired, reason: text), gone]),
-            ], starts: [start()], previews: [bundleID: preview])
+            ], starts: [start()], previews: [bundleID.rawValue: preview])
         var scheduled = try message([])
         scheduled.state = .scheduled
         shown.scheduled = [scheduled]
@@ -221,13 +169,9 @@ extension Samples {
 
     /// The preview of a message.
     func rehearsed() throws -> Contract.BroadcastPreview {
-        let goesAt = Self.now.addingTimeInterval(86_400)
-        let part = Contract.AudiencePreview(
-            bundleId: bundleID.rawValue, environment: .production, variant: "de", kind: .tokens, priority: 10,
-            apnsExpiration: 1_900_000_000, bytes: 1_312, limit: 4_096, payload: try RawJSON(json: #"{"aps": {}}"#),
-            preview: .init(compact: text, expanded: text), replaces: [id.words])
-        return Contract.BroadcastPreview(
-            event: .end, goesAt: goesAt, isScheduled: true, expiresAt: goesAt.addingTimeInterval(900),
-            audiences: [part], warnings: [text])
+        try JSONValue(decoding: json(try #require(OpenAPIDocument.served.schema("BroadcastPreview"))).utf8).decode()
     }
 }
+
+/// The tested code made a call that it must not make.
+struct NotScripted: Error {}

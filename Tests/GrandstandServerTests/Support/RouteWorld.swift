@@ -20,7 +20,7 @@ internal import Testing
 struct RouteWorld {
     /// The database as the test fills and reads it, at the time of the routes. Without the trait, it cannot be reached.
     let rows: StoreWorld
-    var gateway = FakeGateway()
+    var gateway = ScriptedGateway(key: .missing)
     /// The rate limits. They count the requests of all calls of this world.
     var limits = RateLimits()
     /// Routes of the test, in addition to the API's.
@@ -136,8 +136,7 @@ struct RouteWorld {
         let configuration = try Configuration(environment: [:])
         let stores = Stores(database, configuration)
         let calls = ChannelCalls(
-            gateway: gateway, channels: stores.channels, lease: 10,
-            now: now, logger: Self.logger)
+            gateway: gateway, channels: stores.channels, worker: LoopSample.worker(lease: 10, now: now))
         return API(
             configuration: configuration, stores: stores, keys: .holding(Self.keys, database, now: now),
             limits: limits,

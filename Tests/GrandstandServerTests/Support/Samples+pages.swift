@@ -1,8 +1,10 @@
 internal import APNsWire
+internal import ContractKit
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
 internal import JSON
+internal import Testing
 
 @testable internal import GrandstandServer
 
@@ -13,10 +15,8 @@ extension Samples {
             SignIn(returningTo: "/console/events?state=live", fault: text),
             ResourcePage(Problem(.forbidden, titled: text, text), requestID: "1a2b"),
             ResourcePage(
-                Problem.invalid(text, at: text, text),
-                PageRoute.Form(isIrreversible: true),
-                FormFields(entries: [(text, text), ("long", text + "\n")]),
-                path: "/console/test", back: "/console"),
+                Problem.invalid(text, at: text, text), FormFields(entries: [(text, text), ("long", text + "\n")]),
+                path: "/console/test", back: "/console", asksForKey: true),
             overview([quota()]),
             EventList(
                 [row], next: "next", EventFilter(state: .live, kind: text, bundleID: bundleID, part: text),
@@ -29,16 +29,17 @@ extension Samples {
         ] + (try await resourcePages())
     }
 
-    /// The pages of all resources, with the answers of the API's operations.
+    /// The pages of all resources, with answers that fit the contract.
     func resourcePages() async throws -> [any ConsolePage] {
-        let answers = try answers()
+        let operations = OpenAPIDocument.served.operations
         var pages: [any ConsolePage] = []
-        for route in Resource.all.flatMap({ ResourcePages(resource: $0).routes }) where route.form == nil {
+        for route in Resource.all.flatMap(\.routes) where route.form == nil {
             for query in ["cursor=x&state=failed&from=2026-11-21", "managed=false"] {
                 var visit = visit(route.path, query: query)
                 visit.perform = { call in
-                    guard let bytes = answers[call.operation.id] else { throw NotScripted() }
-                    return .json(bytes: bytes, headers: .version(1))
+                    let answers = operations.first { $0.id == call.operation.id }?.value["responses"]
+                    let schema = answers?["200"]?["content"]?["application/json"]?["schema"]
+                    return .json(bytes: Array(json(try #require(schema)).utf8), headers: .version(1))
                 }
                 if case .page(let page, _) = try await route.handler(visit) { pages.append(page) }
             }
@@ -46,35 +47,20 @@ extension Samples {
         return pages
     }
 
-    /// What the API answers, by operation.
-    private func answers() throws -> [String: [UInt8]] {
-        func list(_ item: some Codable & Hashable & Sendable) -> [UInt8] {
-            JSONWriter.text(Contract.Page(items: [item], nextCursor: "next"))
+    /// A value of a schema, with all its members, and with `text` for each text.
+    func json(_ schema: YAML) -> String {
+        let schema = OpenAPIDocument.served.resolved(schema)
+        if let first = (schema["oneOf"] ?? schema["anyOf"])?.elements.first { return json(first) }
+        if let word = schema["enum"]?.strings.first { return word.quotedJSON }
+        switch schema["type"]?.string ?? schema["type"]?.strings.first {
+        case "boolean": return "false"
+        case "integer", "number": return "2"
+        case "array": return "[\(json(schema["items"] ?? .null))]"
+        case "string": return (schema["format"] == .text("date-time") ? RFC3339.text(Self.now) : text).quotedJSON
+        default:
+            guard let members = schema["properties"]?.members else { return "{\"text\":\(text.quotedJSON)}" }
+            return "{\(members.map { "\($0.name.quotedJSON):\(json($0.value))" }.joined(separator: ","))}"
         }
-        var app = registered()
-        app.preview = .init(compact: text, expanded: "x")
-        app.credentials = ["production": .unreadable]
-        app.quirks = [
-            .init(
-                environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: Self.now,
-                evidence: text)
-        ]
-        let message = Contract.WebhookDeliveryLog(
-            message: RawJSON(unchecked: #"{"text": \#(quoted)}"#.utf8),
-            log: [Contract.WebhookAttempt(attempt: 1, at: Self.now, milliseconds: 12, status: 503, reason: text)],
-            webhookDelivery)
-        return [
-            "listApps": list(app), "getApp": JSONWriter.text(app), "listContents": list(try contentType()),
-            "listChannels": list(Contract.Channel(channel())),
-            "getChannel": JSONWriter.text(Contract.Channel(channel())),
-            "listReconciliations": list(report()),
-            "getReconciliation": JSONWriter.text(report(alarm: .capabilityOff, found: 201)),
-            "listAuditLog": list(entry()), "listKeys": list(shownKey), "getKey": JSONWriter.text(shownKey),
-            "listWebhooks": list(webhook), "getWebhook": JSONWriter.text(webhook),
-            "listWebhookDeliveries": list(webhookDelivery), "getWebhookDelivery": JSONWriter.text(message),
-            "getEvent": JSONWriter.text(event()),
-            "startEvent": Array(#"{"counts": {"followers": 2, "pending": 1}}"#.utf8),
-        ]
     }
 
     /// A live event as a line.
@@ -91,46 +77,17 @@ extension Samples {
         return Overview(
             quotas, live: [row],
             Figure.all(
-                ConsoleActivity(messages: 1_200, oldestWaiting: Self.now.addingTimeInterval(-30)),
+                (1_200, Self.now.addingTimeInterval(-30)),
                 .init(development: .init(state: .unreachable, reason: text), production: .init(state: .reachable)),
                 now: Self.now),
             samples: [sample], span: .day, visit())
     }
 
-    /// `text` as a JSON string.
-    private var quoted: String {
-        var json = JSONWriter()
-        json.string(text)
-        return String(decoding: json.bytes, as: UTF8.self)
-    }
-
-    private var shownKey: Contract.Key {
-        Contract.Key(
-            id: "1", name: text, scopes: [.operate], bundleIds: ["a.b"], prefix: "gs_", state: .active,
-            createdAt: Self.now, expiresAt: Self.now, revokedAt: Self.now, lastUsedAt: Self.now)
-    }
-
-    private var webhook: Contract.Webhook {
-        Contract.Webhook(
-            id: "1", url: text, description: text, topics: [.init(rawValue: "quota.level")], bundleIds: ["a.b"],
-            enabled: false, reason: text, failingSince: Self.now, previousSecretUntil: Self.now, createdAt: Self.now,
-            updatedAt: Self.now)
-    }
-
-    private var webhookDelivery: Contract.WebhookDelivery {
-        Contract.WebhookDelivery(
-            id: "1", messageId: "msg_1", topic: .quotaLevel, state: .failed, attempts: 2, status: 503, reason: text,
-            createdAt: Self.now, nextAttemptAt: Self.now, settledAt: Self.now)
-    }
-
     /// The frame of a page, with everything that it can contain.
-    func frame(_ page: any ConsolePage, bound: Bool = true) -> Frame {
-        let visitor = Visitor(key: apiKey(bound: bound), path: "/console/events/derby")
-        let refresh = Refresh(
-            seconds: page.refresh ?? 60, path: "/console/events", query: "state=live", isOff: false)
-        return Frame(
-            visitor: visitor, refresh: refresh, notice: text,
-            madeAt: Moment(Self.now, exact: true))
+    func frame(_ page: any ConsolePage) -> Frame {
+        Frame(
+            page, SignedIn(key: apiKey(bound: true), session: SessionSecret(), notice: text),
+            path: "/console/events/derby", query: "state=live", now: Self.now)
     }
 }
 
@@ -138,7 +95,7 @@ extension Table {
     /// The texts of a column, row by row.
     func texts(_ label: String) -> [String] {
         rows.map { row in
-            (row.cells.first { $0.label == label }?.pieces ?? []).map(\.text).joined(separator: " ")
+            (row.first { $0.label == label }?.pieces ?? []).map(\.text).joined(separator: " ")
         }
     }
 }
@@ -146,12 +103,12 @@ extension Table {
 extension Piece {
     /// The text that the page shows.
     var text: String {
-        switch value {
-        case let link as Link: link.moment?.text ?? link.label
-        case let moment as Moment: moment.text
-        case let level as Level: level.text
-        case let bar as Bar: bar.barText
-        default: value as? String ?? ""
+        switch self {
+        case .link(let link): link.moment?.text ?? link.label
+        case .time(let moment): moment.text
+        case .bar(let bar): bar.barText
+        case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text
+        case .level(_, let text): text
         }
     }
 }

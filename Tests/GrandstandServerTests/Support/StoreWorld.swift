@@ -44,11 +44,11 @@ struct StoreWorld: Sendable {
     /// Registers the apps of the event's audiences that are not registered yet, and declares the event. Its channels
     /// are not created yet.
     @discardableResult
-    func put(_ specification: EventSpecification) async throws -> Contract.Event {
-        for bundleID in Set(specification.audiences.map(\.bundleID)) where try await apps.app(bundleID) == nil {
-            _ = try await apps.put(.sample(bundleID.rawValue, at: now))
+    func put(_ draft: Contract.EventDraft, as key: String = "match-1") async throws -> Contract.Event {
+        for name in Set(draft.audiences.map(\.bundleId)) where try await apps.app(.sample(name)) == nil {
+            _ = try await apps.put(.sample(name, at: now))
         }
-        return try await events.put(specification, now: now).event.value
+        return try await events.put(draft, as: key, now: now).event.value
     }
 
     @discardableResult
@@ -56,6 +56,13 @@ struct StoreWorld: Sendable {
 
     func claimChannels(limit: Int = 100) async throws -> [ChannelTask] {
         try await channels.claimDue(now: now, leasedUntil: now.addingTimeInterval(10), limit: limit)
+    }
+
+    /// Declares an event, and leases the creation of its channel.
+    func beginCreation() async throws -> ChannelTask {
+        try await put(.sample())
+        try await align()
+        return try #require(try await claimChannels().first)
     }
 
     /// Aligns, and records every due call as successful, as the provisioner's loops do while APNs works.
@@ -93,7 +100,7 @@ struct StoreWorld: Sendable {
     /// Declares an event, and creates the channels of its audiences.
     @discardableResult
     func open(_ key: String = "match-1", audiences: [Audience]? = nil) async throws -> EventKey {
-        let event = try await put(.sample(key, audiences: audiences))
+        let event = try await put(.sample(audiences: audiences), as: key)
         try await provision()
         return event.eventKey
     }
@@ -102,7 +109,7 @@ struct StoreWorld: Sendable {
     func open(
         _ keys: [String], of bundleID: String = "com.example.Goal", in environment: APNsEnvironment = .production
     ) async throws {
-        for key in keys { try await put(.sample(key, audiences: [.sample(bundleID, environment)])) }
+        for key in keys { try await put(.sample(audiences: [.sample(bundleID, environment)]), as: key) }
         try await provision()
     }
 
@@ -130,7 +137,7 @@ struct StoreWorld: Sendable {
     @discardableResult
     func reconcile(
         _ listed: [String], policies: [String: StoragePolicy] = [:],
-        _ options: ReconciliationOptions = ReconciliationOptions(apply: true)
+        _ options: ReconciliationOptions = ReconciliationOptions(.init(apply: true))
     ) async throws -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
         let run = try await beginReconciliation()
         clock.advance(by: 0.001)
@@ -189,14 +196,14 @@ struct StoreWorld: Sendable {
     func lose(_ channel: Channel) async throws {
         let others = try await ledger("c.state = 'active'", of: channel.app).compactMap(\.channelID)
             .filter { $0 != channel.channelID }
-        let (actions, _) = try await reconcile(others, ReconciliationOptions(apply: true, recreate: true))
+        let (actions, _) = try await reconcile(others, ReconciliationOptions(.init(apply: true, recreate: true)))
         #expect(actions.map(\.name) == [.markMissing])
     }
 
     /// Begins the deletion of the event's channel though the event needs it.
     func forceDeletion(of channel: Channel) async throws {
         _ = try await channels.beginDeletion(
-            channel.id, of: channel.app, force: true, now: now, leasedUntil: now.addingTimeInterval(10))
+            channel.id, force: true, now: now, leasedUntil: now.addingTimeInterval(10))
     }
 
     func channel(_ id: UUID) async throws -> Channel? {
@@ -216,11 +223,11 @@ struct StoreWorld: Sendable {
     // MARK: Broadcasts
 
     @discardableResult
-    func accept(_ request: BroadcastRequest, for key: String = "match-1") async throws -> Contract.Broadcast {
+    func accept(_ request: Contract.BroadcastDraft, for key: String = "match-1") async throws -> Contract.Broadcast {
         try #require(try await accept([request], for: key).first).get()
     }
 
-    func accept(_ requests: [BroadcastRequest], for key: String = "match-1") async throws -> [Result<
+    func accept(_ requests: [Contract.BroadcastDraft], for key: String = "match-1") async throws -> [Result<
         Contract.Broadcast, Problem
     >] {
         let key = try EventKey.sample(key)
@@ -237,32 +244,34 @@ struct StoreWorld: Sendable {
     }
 
     func rehearse(
-        _ request: BroadcastRequest, for key: String = "match-1", within reach: AppReach = .all
+        _ request: Contract.BroadcastDraft, for key: String = "match-1", within reach: AppReach = .all
     ) async throws -> Contract.BroadcastPreview {
         let intake = Intake(.event(try .sample(key)), request: request, within: reach, at: now)
-        return try #require(try await outbox.rehearse(intake).broadcast)
+        return try #require(try await outbox.rehearse(intake)).preview
     }
 
     func claim(
         by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0,
-        in environment: APNsEnvironment = .production, limits: [LaneLimit] = [], held: Set<Int> = []
+        in environment: APNsEnvironment = .production, limits: [AppLimit] = []
     ) async throws -> [ClaimedDelivery] {
-        var claim = LaneClaim(
-            environment: environment, limit: limit, replica: replica ?? self.replica, at: now,
-            leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval, limits: limits)
-        claim.held = held
-        return try await outbox.claim(claim)
+        var request = request(limit, by: replica, lease: lease, in: environment, limits)
+        request.laneInterval = laneInterval
+        return try await outbox.claim(request)
+    }
+
+    func request(
+        _ limit: Int = 1, by replica: UUID? = nil, lease: TimeInterval = 5,
+        in environment: APNsEnvironment = .production, _ limits: [AppLimit] = []
+    ) -> WorkClaim {
+        WorkClaim(
+            environment: environment, limit: limit, replica: replica ?? self.replica, at: now, lease: lease,
+            limits: limits)
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
         var settled = delivery.settled(verdict, at: now)
         settled.replica = replica ?? self.replica
         try await until("nobody else has locked the lane") { [settled] in try await outbox.record([settled]).isEmpty }
-    }
-
-    func extendLeases(of lanes: [Int], by replica: UUID? = nil, until time: Date) async throws {
-        try await LaneRows.extendLeases(
-            of: lanes, replica: replica ?? self.replica, until: time, in: outbox.dispatch)
     }
 
     /// Withdraws a broadcast.
@@ -308,6 +317,16 @@ struct StoreWorld: Sendable {
 
     /// The number of rows of a table, with a condition.
     func rows(_ rest: PostgresQuery) async throws -> Int { try await count("select count(*) as n from \(rest)") }
+
+    /// The numbers of rows of tables that have any.
+    func filled(_ tables: [String]) async throws -> [String: Int] {
+        var filled: [String: Int] = [:]
+        for table in tables {
+            let count = try await rows(PostgresQuery(unsafeSQL: table))
+            if count > 0 { filled[table] = count }
+        }
+        return filled
+    }
 
     /// Adds an installation of the sample app in production.
     ///
@@ -356,24 +375,18 @@ extension Outbox {
 
 extension Intake {
     init(
-        _ target: BroadcastTarget, request: BroadcastRequest, by actor: AuditActor = .server,
+        _ target: BroadcastTarget, request: Contract.BroadcastDraft, by actor: AuditActor = .server,
         within reach: AppReach = .all, at time: Date = .distantPast
-    ) { self.init(target, request, by: actor, within: reach, at: time) }
+    ) { self.init(target: target, request: request, actor: actor, reach: reach, at: time) }
 
-    init(eventKey: EventKey, request: BroadcastRequest, at time: Date = .distantPast) {
+    init(eventKey: EventKey, request: Contract.BroadcastDraft, at time: Date = .distantPast) {
         self.init(.event(eventKey), request: request, at: time)
     }
 }
 
 extension Contract.Event {
     /// The declaration, as a PUT of it would be read.
-    var specification: EventSpecification {
-        get throws {
-            var specification = try JSONDraft(event: self).declaration(of: eventKey)
-            if metadata.description == "{}" { specification.metadata = nil }
-            return specification
-        }
-    }
+    var draft: Contract.EventDraft { get throws { try JSONDraft(written: self).declaration() } }
 
     /// The channels of the audiences.
     var channels: [Contract.AudienceChannel] { audiences.map(\.channel) }
@@ -381,9 +394,10 @@ extension Contract.Event {
 
 extension EventStore {
     func put(
-        _ specification: EventSpecification, within reach: AppReach = .all, by actor: AuditActor = .server, now: Date
+        _ draft: Contract.EventDraft, as key: String = "match-1", within reach: AppReach = .all,
+        by actor: AuditActor = .server, if condition: WriteCondition = .none, now: Date
     ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
-        try await put(specification, within: reach, by: actor, if: .none, now: now)
+        try await put(.sample(key), draft, within: reach, by: actor, if: condition, now: now)
     }
 
     func cancel(
@@ -393,7 +407,7 @@ extension EventStore {
     }
 
     func reopen(
-        _ key: EventKey, audiences: [AudienceSelector]? = nil, now: Date
+        _ key: EventKey, audiences: [Contract.AudienceSelector]? = nil, now: Date
     ) async throws -> Contract.ReopenedEvent {
         try await reopen(key, audiences: audiences, within: .all, by: .server, now: now)
     }
@@ -468,18 +482,17 @@ extension Contract.Broadcast {
     }
 }
 
-extension PostgresHistory {
+extension Database {
     /// Makes one step of a rule.
     func prune(_ rows: String, before cutoff: Date, limit: Int) async throws -> Int {
-        let rule = try #require(rules().first { $0.rows == rows })
-        let prune = try #require(rule.prune)
-        return try await prune(cutoff, limit)
+        try await prune(
+            try #require(PostgresHistory.rules().first { $0.rows == rows }), before: cutoff, limit: limit)
     }
 }
 
 /// The calls that many tests make, for the sample app in production.
 extension StoreWorld {
-    var history: PostgresHistory { PostgresHistory(Database(pool)) }
+    var history: Database { Database(pool) }
     var lookups: LookupStore { LookupStore(database: Database(pool)) }
 
     // MARK: Events
@@ -515,16 +528,15 @@ extension StoreWorld {
 
     /// The lookup of one event by SQL, with its newest content.
     func lookup(
-        _ key: String = "match-1", topic: String = "com.example.goal", in environment: APNsEnvironment = .production,
-        variant: String? = nil
+        _ key: String = "match-1", in environment: APNsEnvironment = .production, variant: String? = nil
     ) async throws -> Contract.Lookup? {
         let name = LookupName(
-            topic: topic, environment: environment, key: try .sample(key), variant: variant.flatMap(Variant.init))
+            app: LookupApp(try .sample(), environment), key: try .sample(key), variant: variant.flatMap(Variant.init))
         guard let entry = try await lookups.records(of: [name.key])[name.key].map(LookupEntry.init),
             let record = entry.record(of: name)
         else { return nil }
         return record.lookup(
-            of: name.key, variants: entry.variants(of: name).compactMap(\.self),
+            variants: entry.variants(of: name).compactMap(\.self),
             with: try await lookups.contents(of: [record.lane])[record.lane], now: now)
     }
 
@@ -552,6 +564,13 @@ extension StoreWorld {
         _ bundleID: String = "com.example.Goal", in environment: APNsEnvironment = .production,
         leasedFor seconds: TimeInterval = 10
     ) async throws -> ChannelTask {
+        try #require(try await reserveIfRoom(bundleID, in: environment, leasedFor: seconds))
+    }
+
+    func reserveIfRoom(
+        _ bundleID: String = "com.example.Goal", in environment: APNsEnvironment = .production,
+        leasedFor seconds: TimeInterval = 10
+    ) async throws -> ChannelTask? {
         try await channels.reserve(
             Contract.ChannelDraft(storagePolicy: .noMessageStored, label: "by hand"),
             for: AppEnvironment(bundleID: .sample(bundleID), environment: environment), now: now,
@@ -564,7 +583,7 @@ extension StoreWorld {
         _ task: ChannelTask, _ reason: String, status: Int = 400, for seconds: TimeInterval
     ) async throws -> Channel {
         try await record(
-            .notCreated(state: .failed, nextAttemptAt: now + seconds), of: task,
+            .notDone(state: .failed, nextAttemptAt: now + seconds), of: task,
             Contract.AuditAnswer(status: status, reason: reason))
     }
 

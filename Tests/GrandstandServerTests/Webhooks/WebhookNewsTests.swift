@@ -3,7 +3,6 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
-internal import JSON
 internal import Postgres
 internal import Testing
 
@@ -48,7 +47,7 @@ struct WebhookNewsTests {
             struct Undo: Error {}
             @Sendable func cancel(andFail fails: Bool) async throws {
                 try await database.transaction { connection in
-                    try await database.joining(connection, Database.Commit()) { try await stores.cancel(key) }
+                    try await database.joining(connection) { try await stores.cancel(key) }
                     if fails { throw Undo() }
                 }
             }
@@ -146,7 +145,7 @@ struct WebhookNewsTests {
             let all = try await hooks.add([.broadcastSettled])
             let pair = try await hooks.add([.broadcastSettled], apps: ["com.example.A", "com.example.B"])
             /// How many messages wait for each of the three webhooks after this broadcast is settled.
-            func told(_ request: BroadcastRequest) async throws -> [Int] {
+            func told(_ request: Contract.BroadcastDraft) async throws -> [Int] {
                 try await stores.accept(request)
                 for delivery in try await stores.claim() { try await stores.settle(delivery, .ok) }
                 stores.clock.advance(by: 1)
@@ -187,8 +186,7 @@ struct WebhookNewsTests {
             _ = try await stores.events.reopen(key, audiences: nil, within: .all, by: night, now: stores.now)
             let reopened = try await told()
             #expect(reopened.count == 1 && reopened.first?.hasSuffix(data("live", by: "night")) == true)
-            let end = BroadcastRequest(
-                payload: BroadcastPayload(event: .end), sendAt: stores.now.addingTimeInterval(60))
+            let end = Contract.BroadcastDraft(event: .end, sendAt: .at(stores.now.addingTimeInterval(60)))
             _ = try await stores.accept([Intake(.event(key), request: end, by: desk)])[0].get()
             _ = try await stores.accept([Intake(.event(key), request: .update(), by: night)])[0].get()
             stores.clock.advance(by: 60)

@@ -19,17 +19,17 @@ struct LedgerHistoryTests {
 
     @Test func `an old event is removed with all its data, and its key can be declared again`() async throws {
         try await withStores { stores in
-            let empty = try await Self.rows(stores)
+            let empty = try await stores.filled(Self.tables)
             try await Self.play(stores, "match-1")
             try await Self.addRows(stores, "match-1")
-            let full = try await Self.rows(stores)
+            let full = try await stores.filled(Self.tables)
             for table in Self.tables { #expect(full[table] ?? 0 > empty[table] ?? 0, "\(table) is empty") }
             try await Self.prune(stores)
-            #expect(try await Self.rows(stores) == full)
+            #expect(try await stores.filled(Self.tables) == full)
 
             stores.clock.advance(by: Self.month + 1)
             try await Self.prune(stores)
-            #expect(try await Self.rows(stores) == empty)
+            #expect(try await stores.filled(Self.tables) == empty)
             let lookup = try await stores.lookup()
             #expect(lookup == nil)
 
@@ -44,7 +44,7 @@ struct LedgerHistoryTests {
             let later = stores.now + 4 * Self.month
             try await stores.open("live")
             // An event that is cancelled long before it starts. Until its start a nightly job may declare it again.
-            try await stores.put(.sample("called-off", startsAt: later, endsAt: later.addingTimeInterval(7_200)))
+            try await stores.put(.sample(startsAt: later, endsAt: later.addingTimeInterval(7_200)), as: "called-off")
             _ = try await stores.events.cancel(.sample("called-off"), by: .server, now: stores.now)
             try await stores.open("retiring")
             try await stores.accept(.end(), for: "retiring")
@@ -100,11 +100,12 @@ struct LedgerHistoryTests {
             let history = stores.history
             let cutoff = stores.now.addingTimeInterval(-Self.month)
             for left in [7_000, 2_000] {
-                #expect(try await history.prune("events", before: cutoff, limit: 10) == 10)
+                #expect(try await history.prune("events", before: cutoff, limit: 10) == 5_000)
                 #expect(try await stores.rows("starts") == left)
                 #expect(try await Self.has("match-1", stores))
             }
-            #expect(try await history.prune("events", before: cutoff, limit: 10) == 1)
+            // The other starts, two messages and the event.
+            #expect(try await history.prune("events", before: cutoff, limit: 10) == 2_003)
             #expect(try await Self.has("match-1", stores) == false)
         }
     }
@@ -133,7 +134,7 @@ struct LedgerHistoryTests {
         let cutoff = stores.now.addingTimeInterval(-month)
         let history = stores.history
         for rows in ["events", "channels", "lanes"] {
-            while try await history.prune(rows, before: cutoff, limit: 2) == 2 {}
+            while try await history.prune(rows, before: cutoff, limit: 2) >= 2 {}
         }
     }
 
@@ -168,14 +169,6 @@ struct LedgerHistoryTests {
             select id, n, 'accepted', \(stores.now) from run, generate_series(1, \(starts)) n
             """)
     }
-
-    private static func rows(_ stores: StoreWorld) async throws -> [String: Int] {
-        var rows: [String: Int] = [:]
-        for table in tables {
-            rows[table] = try await stores.count(PostgresQuery(unsafeSQL: "select count(*) as n from \(table)"))
-        }
-        return rows
-    }
 }
 
 /// Old rows are deleted in steps.
@@ -195,7 +188,7 @@ struct HistoryTests {
                 stores.clock.advance(by: 10)
             }
             // This message is old but not sent yet, because its channel does not exist.
-            try await stores.put(.sample("waiting"))
+            try await stores.put(.sample(), as: "waiting")
             let waiting = try await stores.accept(.update(), for: "waiting").id
             let cutoff = stores.now + 1
 

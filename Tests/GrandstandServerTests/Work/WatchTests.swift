@@ -19,22 +19,20 @@ struct JanitorTests {
 
     private static let month = 30 * 86_400.0
 
-    /// Rules for events and, kept twice as long, for keys.
-    private func rules(
+    /// A janitor of events and, kept twice as long, of keys.
+    private func janitor(
         _ prune: @escaping @Sendable (_ rows: String, _ before: Date, _ limit: Int) async throws -> Int
-    ) -> [RetentionRule] {
-        [("events", Self.month), ("keys", 2 * Self.month)].map { rows, keep in
-            RetentionRule(rows: rows, keep: keep) { try await prune(rows, $0, $1) }
-        }
-    }
-
-    private func janitor(_ rules: [RetentionRule]) -> Janitor {
-        Janitor(rules: rules, pause: .zero, now: { LoopSample.now }, logger: LoopSample.logger)
+    ) -> Janitor {
+        Janitor(
+            rules: [("events", Self.month), ("keys", 2 * Self.month)].map { rows, keep in
+                RetentionRule(rows: rows, keep: keep) { _, _ in Removal("", last: { _ in [] }) }
+            }, pause: .zero, prune: { try await prune($0.rows, $1, $2) }, now: { LoopSample.now },
+            logger: LoopSample.logger)
     }
 
     @Test func `a round continues in steps until nothing old is left, rule by rule`() async {
         let state = Mutex((left: 1_200, steps: [Step]()))
-        let rules = rules { rows, before, limit in
+        let janitor = janitor { rows, before, limit in
             state.withLock { state in
                 state.steps.append(Step(rows: rows, before: before))
                 guard rows == "events" else { return 0 }
@@ -43,7 +41,7 @@ struct JanitorTests {
                 return count
             }
         }
-        await janitor(rules).round()
+        await janitor.round()
         let (left, steps) = state.withLock { $0 }
         #expect(left == 0)
         #expect(
@@ -53,11 +51,11 @@ struct JanitorTests {
 
     @Test func `a failed rule waits for the next round, and the others are applied`() async {
         let asked = Mutex<[String]>([])
-        let rules = rules { rows, _, _ in
+        let janitor = janitor { rows, _, _ in
             asked.withLock { $0.append(rows) }
             throw Problem(.storeUnavailable, "down")
         }
-        #expect(await !janitor(rules).round())
+        #expect(await !janitor.round())
         #expect(asked.withLock { $0 } == ["events", "keys"])
     }
 }
@@ -74,7 +72,7 @@ struct QuotaSamplerTests {
             let clock = ManualClock(Self.noon)
             let watches = (0..<2).map { _ in
                 GaugeWatch(
-                    test.database, channels: ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
+                    ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
             }
             func look(_ seconds: TimeInterval) async throws {
                 clock.advance(by: (Self.noon + seconds).timeIntervalSince(clock.now))
@@ -106,7 +104,7 @@ struct GaugeWatchTests {
         let test = try #require(DatabaseTrait.current)
         let clock = ManualClock(LoopSample.now)
         let watch = GaugeWatch(
-            test.database, channels: ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
+            ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
         #expect(watch.current.isEmpty)
         for (seconds, isReported) in [(14.0, true), (15, false)] {
             try await watch.look()

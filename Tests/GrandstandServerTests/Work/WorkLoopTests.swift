@@ -57,17 +57,16 @@ struct WorkLoopTests {
         }
     }
 
-    /// The durations are hours, so nothing in these tests happens because time has passed.
-    private static func settings(places: Int = 1, drain: Duration = .seconds(3_600)) -> WorkLoop<Int>.Settings {
-        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: Drain(drain))
+    private static func settings(places: Int = 1) -> WorkLoop<Int>.Settings {
+        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, topic: .schedule)
     }
 
     private static func loop(
-        _ settings: WorkLoop<Int>.Settings, _ queue: Queue, _ journal: Journal,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, perform: @escaping @Sendable (Int) async -> Void
+        _ queue: Queue, _ journal: Journal, places: Int = 1, _ worker: Worker = LoopSample.worker(),
+        perform: @escaping @Sendable (Int) async -> Void
     ) -> WorkLoop<Int> {
         WorkLoop(
-            settings, failure: "failed", logger: LoopSample.logger, now: { LoopSample.now }, mayClaim: mayClaim,
+            settings(places: places), failure: "failed", worker,
             claim: { free, _ in
                 journal.write(.claim(free: free))
                 return await .claimed(queue.take(free)) { nil }
@@ -76,7 +75,7 @@ struct WorkLoopTests {
                 journal.write(.begun(work))
                 await perform(work)
                 return nil
-            })
+            }, extend: { _ in })
     }
 
     private static func isBegun(_ entry: Journal.Entry) -> Bool {
@@ -89,7 +88,7 @@ struct WorkLoopTests {
 
     @Test func `no more work is claimed than there are free places, and each freed place is used again`() async {
         let (journal, valve) = (Journal(), Valve())
-        let loop = Self.loop(Self.settings(places: 3), Queue(0..<10), journal) { _ in await valve.pass() }
+        let loop = Self.loop(Queue(0..<10), journal, places: 3) { _ in await valve.pass() }
         let running = Task { await loop.run() }
         await valve.hold(3)
         #expect(journal.all.filter(Self.isClaim) == [.claim(free: 3)])
@@ -104,13 +103,13 @@ struct WorkLoopTests {
 
     @Test func `a wake-up starts a round, even if it comes during a round`() async {
         let (journal, queue) = (Journal(), Queue([]))
-        let (wakes, waker) = AsyncStream.makeStream(of: Void.self)
-        let loop = Self.loop(Self.settings(), queue, journal) { _ in }
-        let running = Task { await loop.run(wakenBy: wakes) }
+        let signals = WakeUps.byHand
+        let loop = Self.loop(queue, journal, LoopSample.worker(signals: signals)) { _ in }
+        let running = Task { await loop.run() }
         await journal.wait(for: 1, where: Self.isClaim)
         for work in 0..<100 {
             queue.add(work)
-            waker.yield()
+            signals.wake()
             await journal.wait(for: 1) { $0 == .begun(work) }
         }
         running.cancel()
@@ -121,7 +120,7 @@ struct WorkLoopTests {
         let failures = Mutex(3)
         let journal = Journal()
         let loop = WorkLoop<Int>(
-            Self.settings(), failure: "failed", logger: LoopSample.logger, now: { LoopSample.now },
+            Self.settings(), failure: "failed", LoopSample.worker(),
             claim: { free, _ in
                 let fails = failures.withLock { left in
                     left -= 1
@@ -142,11 +141,11 @@ struct WorkLoopTests {
         let (journal, asked) = (Journal(), AsyncStream.makeStream(of: Void.self))
         let isAllowed = Atomic(false)
         let loop = Self.loop(
-            Self.settings(), Queue([7]), journal,
-            mayClaim: {
+            Queue([7]), journal,
+            LoopSample.worker(mayClaim: {
                 asked.continuation.yield()
                 return isAllowed.load(ordering: .relaxed)
-            }
+            })
         ) { _ in }
         let running = Task { await loop.run() }
         for await _ in asked.stream { break }
@@ -161,7 +160,7 @@ struct WorkLoopTests {
     @Test func `a stop lets running work end and claims nothing more`() async {
         let (journal, valve) = (Journal(), Valve())
         let queue = Queue([1])
-        let loop = Self.loop(Self.settings(), queue, journal) { work in
+        let loop = Self.loop(queue, journal) { work in
             await valve.pass()
             if Task.isCancelled { journal.write(.cancelled(work)) }
         }
@@ -177,8 +176,7 @@ struct WorkLoopTests {
     /// Stops a loop whose work ends only by cancellation, and returns its journal.
     private static func outlasting(_ drain: Drain) async -> [Journal.Entry] {
         let journal = Journal()
-        let settings = WorkLoop<Int>.Settings(pollInterval: .seconds(3_600), retry: .zero, drain: drain)
-        let loop = Self.loop(settings, Queue([1]), journal) { work in
+        let loop = Self.loop(Queue([1]), journal, LoopSample.worker(drain: drain)) { work in
             let (never, hold) = AsyncStream.makeStream(of: Void.self)
             for await _ in never {}
             withExtendedLifetime(hold) {}
@@ -227,59 +225,6 @@ struct WorkLoopTests {
         #expect(settings.rest(after: .milliseconds(1)) == .milliseconds(50))
         #expect(settings.rest(after: .milliseconds(150)) == .milliseconds(600))
         #expect(settings.rest(after: .seconds(110)) == .seconds(2))
-    }
-}
-
-/// A ring before or during a wait ends the wait. No ring is lost, and a wait can be cancelled.
-@Suite(.timeLimit(.minutes(20)))
-struct DoorbellTests {
-    /// This duration is longer than the test's time limit, so only a ring or a cancellation can end the wait.
-    private static let forever = Duration.seconds(3_600)
-
-    @Test func `many rings before the wait count as one`() async {
-        let bell = Doorbell()
-        for _ in 0..<5 { bell.ring() }
-        await bell.wait(atMost: Self.forever)
-        // No ring is left, so this wait ends by its timeout.
-        let start = ContinuousClock.now
-        await bell.wait(atMost: .milliseconds(30))
-        #expect(ContinuousClock.now - start >= .milliseconds(30))
-    }
-
-    @Test func `a ring during the wait ends it`() async {
-        // Whether the wait or the ring comes first is deliberately left open. In neither order may the ring be lost.
-        for _ in 0..<500 {
-            let bell = Doorbell()
-            async let waiting: Void = bell.wait(atMost: Self.forever)
-            bell.ring()
-            await waiting
-        }
-    }
-
-    @Test func `cancelling the task ends the wait, and the bell still works`() async {
-        for _ in 0..<200 {
-            let bell = Doorbell()
-            let task = Task { await bell.wait(atMost: Self.forever) }
-            task.cancel()
-            await task.value
-            async let waiting: Void = bell.wait(atMost: Self.forever)
-            bell.ring()
-            await waiting
-        }
-    }
-}
-
-@Suite(.timeLimit(.minutes(20)))
-struct SemaphoreTests {
-    @Test func `at most the allowed number of tasks are inside, and every task gets in`() async {
-        let semaphore = Semaphore(permits: 2)
-        let valve = Valve()
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<20 { group.addTask { await semaphore.withPermit { await valve.pass() } } }
-            await valve.hold(2)
-            valve.open()
-        }
-        #expect(valve.most == 2)
     }
 }
 

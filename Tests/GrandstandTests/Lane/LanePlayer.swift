@@ -219,10 +219,10 @@ private struct LanePlayer {
                 alertBytes: order.alerting ? 20 : nil, tokens: script.kind == .tokens ? TokenProgress() : nil), at: now)
     }
 
-    private func claim(by replica: Int) -> LaneClaim {
-        LaneClaim(
-            environment: .production, limit: 1, replica: replicas[replica], at: now, leasedUntil: now + 5,
-            laneInterval: script.interval)
+    private func claim(by replica: Int) -> WorkClaim {
+        var claim = WorkClaim(environment: .production, limit: 1, replica: replicas[replica], at: now, lease: 5)
+        claim.laneInterval = script.interval
+        return claim
     }
 
     private mutating func take(by replica: Int) throws {

@@ -34,7 +34,7 @@ struct LanePropertyTests {
         case nothingGivesWay, oldAlertsRing, sameTimestamp, forgetsLease, retriesAtOnce, anyReplicaSettles
         case newRequestForRepetition, endIsWithdrawnInPart, keepsWithdrawnContent, dueWithoutWork, ignoresThrottling
         case slowClock, leavesInterval, forgetsWhatMayHaveLeft, keepsOldChannel, cancelsWithOldChannel,
-            repeatsToNewChannel, oldExpirations
+            repeatsToNewChannel, oldExpirations, ringsAgain
 
         var verbs: LaneVerbs {
             var verbs = LaneVerbs()
@@ -143,6 +143,19 @@ struct LanePropertyTests {
                     for index in lane.messages.indices { lane.messages[index].channelID = channel.channelID }
                 }
             case .oldExpirations: verbs.judge = { _, _ in }
+            case .ringsAgain:
+                verbs.take = { lane, claim, requestID in
+                    let before = lane
+                    for index in lane.messages.indices { lane.messages[index].refusals = lane.messages[index].attempts }
+                    guard let taken = lane.take(claim, requestID: requestID) else {
+                        lane = before
+                        return nil
+                    }
+                    for index in lane.messages.indices {
+                        lane.messages[index].refusals = before.messages[index].refusals
+                    }
+                    return taken
+                }
             case .leavesInterval:
                 verbs.take = { lane, claim, requestID in
                     var hasty = claim

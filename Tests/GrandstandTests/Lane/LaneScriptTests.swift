@@ -23,9 +23,9 @@ struct LaneScriptTests {
         let audience = Audience(
             id: .init(bundleID: bundleID, environment: .production), storagePolicy: .noMessageStored)
         for (seconds, expected) in [(nil, 900.0), (600, 600), (3_600, 3_600)] as [(Int?, TimeInterval)] {
-            let request = BroadcastRequest(
-                payload: BroadcastPayload(event: .update, contentState: Array("{}".utf8), alert: Array("{}".utf8)),
-                expiresIn: seconds)
+            let json = RawJSON(unchecked: "{}".utf8)
+            let request = Contract.BroadcastDraft(
+                event: .update, contentState: json, alert: json, expiresIn: seconds)
             let message = try DeliveryPlan(request, audiences: [audience], now: sceneTime).messages.first
             #expect(message?.ringsUntil == sceneTime + expected)
         }

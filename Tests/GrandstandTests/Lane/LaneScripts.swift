@@ -23,9 +23,14 @@ extension LaneScript {
             [.alert, .take, .update, .silence(1), .retry(1), .states, .wait(1), .send], "1!1, superseded queued, 2"),
         "an alert that was scheduled takes newer content, which stays the newest and is not withdrawn": .init(
             [
-                .update, .accept(.init(alerting: true, carrying: 1)), .states, .withdraw(1), .newest, .take, .retry(1),
-                .update, .take,
+                .update, .accept(.init(alerting: true, carrying: 1)), .states, .withdraw(1), .newest, .take,
+                .settle(.refused(1)), .update, .take,
             ], "superseded queued, stays, 1, 1!2, 3!2"),
+        "newer content goes with an alert that APNs refused, and not with one that may have rung": .init(
+            [
+                .alert, .take, .settle(.refused(1)), .update, .take, .wait(5), .update, .take, .settle(.refused(1)),
+                .update, .wait(1), .take, .ok, .take,
+            ], "1!1, 2!1, =2!1, =2!1, 4"),
         "an alert that rang at a later attempt has no reason": .init(
             [.alert, .take, .retry(1), .wait(1), .send, .reason(1)], "1!1, =1!1, none"),
     ])

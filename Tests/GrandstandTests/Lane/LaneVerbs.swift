@@ -5,7 +5,7 @@ internal import GrandstandContract
 /// The operations of a lane. A deliberately wrong lane replaces one of them.
 struct LaneVerbs {
     var accept: (inout Lane, LaneMessage, Date) -> Void = { $0.accept($1, at: $2) }
-    var take: (inout Lane, LaneClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
+    var take: (inout Lane, WorkClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
     var settle: (inout Lane, ClaimedDelivery, Date) -> Void = { $0.settle($1, at: $2) }
     var connect: (inout Lane, Lane.Channel) -> Void = { $0.connect($1) }
     var judge: (inout Lane, [UUID: Int]) -> Void = { $0.judgeExpirations($1) }

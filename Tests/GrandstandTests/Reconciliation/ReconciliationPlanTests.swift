@@ -9,7 +9,7 @@ internal import Testing
 /// was requested.
 struct ReconciliationPlanTests {
     let listedAt = Date(timeIntervalSince1970: 1_000_000)
-    let apply = ReconciliationOptions(apply: true)
+    let apply = ReconciliationOptions(.init(apply: true))
 
     private func ago(_ seconds: TimeInterval) -> Date { listedAt.addingTimeInterval(-seconds) }
 
@@ -83,7 +83,7 @@ struct ReconciliationPlanTests {
         let bound = entry("a")
         let plan = plan([bound, entry("b", event: nil), call()], [unmanaged("x")])
         #expect(plan.everythingVanished)
-        var options = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, grace: 0)
+        var options = ReconciliationOptions(.init(apply: true, adopt: true, deleteUnmanaged: true), grace: 0)
         #expect(questions(plan, options).isEmpty)
         let (actions, alarm) = conclusions(plan, ["a": .gone, "b": .gone], options)
         // The plan only proposes to create the event's channel again. The other channel has no event, because it was
@@ -143,9 +143,9 @@ struct ReconciliationPlanTests {
     @Test func `a dry run shows the plan without reading policies`() {
         let channel = unmanaged("x", nil)
         for (options, action) in [
-            (ReconciliationOptions(apply: false, adopt: true), ReconciliationAction(.adopt, nil, channel)),
+            (ReconciliationOptions(.init(apply: false, adopt: true)), ReconciliationAction(.adopt, nil, channel)),
             (
-                ReconciliationOptions(apply: false, deleteUnmanaged: true, grace: 0),
+                ReconciliationOptions(.init(apply: false, deleteUnmanaged: true), grace: 0),
                 .init(.deleteUnmanaged, nil, channel)
             ),
         ] {
@@ -172,8 +172,8 @@ struct ReconciliationPlanTests {
         let call = call()
         let channel = unmanaged("theirs?", seen: 40, lacked: nil)
         for (options, name) in [
-            (ReconciliationOptions(apply: true, adopt: true), Contract.ReconciliationActionName.adopt),
-            (ReconciliationOptions(apply: true, deleteUnmanaged: true, grace: 0), .deleteUnmanaged),
+            (ReconciliationOptions(.init(apply: true, adopt: true)), Contract.ReconciliationActionName.adopt),
+            (ReconciliationOptions(.init(apply: true, deleteUnmanaged: true), grace: 0), .deleteUnmanaged),
         ] {
             let (actions, alarm) = conclusions(plan([call], [channel]), [:], options)
             #expect(actions.map(\.name) == [.reopen, name])

@@ -85,8 +85,10 @@ struct ReconciliationScene {
     init(seed: UInt64) {
         var random = SplitMix64(state: seed)
         options = ReconciliationOptions(
-            apply: random.chance(0.8), adopt: random.chance(0.3), deleteUnmanaged: random.chance(0.7),
-            recreate: random.chance(0.3), grace: random.pick([0, 10, 600]), deleteBudget: random.pick([0, 1, 2, 100]))
+            .init(
+                apply: random.chance(0.8), adopt: random.chance(0.3), deleteUnmanaged: random.chance(0.7),
+                recreate: random.chance(0.3)),
+            grace: random.pick([0, 10, 600]), deleteBudget: random.pick([0, 1, 2, 100]))
         let listedShare = random.pick([0, 0.5, 0.9, 1])
         for number in 0..<Int.random(in: 0...10, using: &random) {
             let entry = Self.entry("known-\(number)", &random)

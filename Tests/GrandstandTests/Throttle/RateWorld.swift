@@ -11,7 +11,7 @@ struct RateWorld {
         var refused = 0
     }
 
-    fileprivate enum Event {
+    private enum Event {
         case look(Int)
         case arrival(Int, sentAt: Double)
         case answer(Int, sentAt: Double, isAccepted: Bool)
@@ -36,14 +36,18 @@ struct RateWorld {
         var flying = [Int](repeating: 0, count: replicas)
         var seconds = [Second](repeating: Second(accepted: flying), count: duration)
         var offered = [Double](repeating: 0, count: duration)
-        var queue = EventQueue()
+        /// By millisecond: an event is at least two milliseconds later than the event that causes it.
+        var queue = [[(time: Double, event: Event)]](repeating: [], count: 1_000 * duration)
+        func push(_ event: Event, at time: Double) {
+            if time < Double(duration) { queue[Int(time * 1_000)].append((time, event)) }
+        }
         func date(_ time: Double) -> Date { Date(timeIntervalSinceReferenceDate: 1_000 + time) }
         let present = present.isEmpty ? Array(repeating: 0..<duration, count: replicas) : present
         for replica in 0..<replicas {
-            queue.push(.look(replica), at: Double(present[replica].lowerBound) + Double(replica) * 0.007)
+            push(.look(replica), at: Double(present[replica].lowerBound) + Double(replica) * 0.007)
         }
         var second = -1
-        while let (time, event) = queue.pop(), time < Double(duration) {
+        for (time, event) in queue.indices.lazy.flatMap({ queue[$0].sorted { $0.time < $1.time } }) {
             while second < Int(time) {
                 second += 1
                 if let rate = changes[second] { limiter.rate = rate }
@@ -58,7 +62,7 @@ struct RateWorld {
                 if count > 0 {
                     rates[replica].spend(count, at: date(time))
                     flying[replica] += count
-                    for _ in 0..<count { queue.push(.arrival(replica, sentAt: time), at: time + delay(0.010, 0.015)) }
+                    for _ in 0..<count { push(.arrival(replica, sentAt: time), at: time + delay(0.010, 0.015)) }
                 }
                 // A claim takes time, and a wake-up is a little late.
                 var next = time + delay(0.002, 0.006)
@@ -66,11 +70,11 @@ struct RateWorld {
                     next = max(next, token.timeIntervalSince(date(0)) + delay(0, 0.003))
                 }
                 if lateness > 0 { next += delay(0, lateness) }
-                queue.push(.look(replica), at: next)
+                push(.look(replica), at: next)
             case .arrival(let replica, let sentAt):
                 let isAccepted = limiter.takes(at: time)
                 if isAccepted { seconds[second].accepted[replica] += 1 } else { seconds[second].refused += 1 }
-                queue.push(
+                push(
                     .answer(replica, sentAt: sentAt, isAccepted: isAccepted), at: time + delay(0.010, 0.015))
             case .answer(let replica, let sentAt, let isAccepted):
                 flying[replica] -= 1
@@ -116,45 +120,50 @@ struct RateWorld {
     }
 }
 
-/// Events ordered by time, then by the order in which they were added. Unoptimized, this heap without a type parameter
-/// and without swaps takes an eighth of the time.
-private struct EventQueue {
-    private var heap: [(time: Double, number: Int, event: RateWorld.Event)] = []
-    private var count = 0
-
-    mutating func push(_ event: RateWorld.Event, at time: Double) {
-        count += 1
-        let new = (time: time, number: count, event: event)
-        heap.append(new)
-        var child = heap.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            let above = heap[parent]
-            if above.time <= time { break }
-            heap[child] = above
-            child = parent
-        }
-        heap[child] = new
+/// Possible forms of APNs' limits.
+struct Limiter {
+    enum Kind {
+        /// A token bucket with this capacity.
+        case bucket(depth: Double)
+        /// A number of requests in each second of the clock.
+        case counter
+        /// A number of requests within any second.
+        case sliding
     }
 
-    mutating func pop() -> (Double, RateWorld.Event)? {
-        guard let first = heap.first else { return nil }
-        let last = heap.removeLast()
-        let size = heap.count
-        guard size > 0 else { return (first.time, first.event) }
-        var parent = 0
-        while 2 * parent + 1 < size {
-            var child = 2 * parent + 1
-            var least = heap[child]
-            if child + 1 < size {
-                let right = heap[child + 1]
-                if (right.time, right.number) < (least.time, least.number) { (child, least) = (child + 1, right) }
-            }
-            if (last.time, last.number) < (least.time, least.number) { break }
-            heap[parent] = least
-            parent = child
+    let kind: Kind
+    /// Requests a second.
+    var rate: Double
+    private var tokens: Double
+    private var at = 0.0
+    private var second = -1
+    private var count = 0.0
+    private var window: [Double] = []
+    private var first = 0
+
+    init(_ kind: Kind, rate: Double) {
+        self.kind = kind
+        self.rate = rate
+        tokens = if case .bucket(let depth) = kind { depth } else { 0 }
+    }
+
+    /// Whether a request at this time is accepted. Times must not go back.
+    mutating func takes(at time: Double) -> Bool {
+        switch kind {
+        case .bucket(let depth):
+            tokens = min(depth, tokens + (time - at) * rate)
+            at = time
+            guard tokens >= 1 else { return false }
+            tokens -= 1
+        case .counter:
+            if Int(time) != second { (second, count) = (Int(time), 0) }
+            guard count < rate else { return false }
+            count += 1
+        case .sliding:
+            while first < window.count, window[first] <= time - 1 { first += 1 }
+            guard Double(window.count - first) < rate else { return false }
+            window.append(time)
         }
-        heap[parent] = last
-        return (first.time, first.event)
+        return true
     }
 }

@@ -5,30 +5,17 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct RoundTripTests {
     @Test func `a request and its answer arrive as they were sent`() async throws {
         try await withClient { connection, handler in
+            let twice = [HTTP2Header("twice", "1"), HTTP2Header("a", ""), HTTP2Header("twice", "2")]
             let request = HTTP2Request(
-                method: "POST", path: "/4/broadcasts/apps/a.B?x=%20", authority: "localhost:443",
-                headers: [
-                    HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("twice", "1"),
-                    HTTP2Header("twice", "2"),
-                ], body: Array("body".utf8))
+                method: "POST", path: "/4/broadcasts/apps/a.B?x=%20", authority: "localhost:443", headers: twice,
+                body: Array("body".utf8))
             async let answer = connection.send(request, timeout: .seconds(20))
             let exchange = try await handler.take(1)[0]
-            #expect(exchange.request.method == "POST")
-            #expect(exchange.request.path == "/4/broadcasts/apps/a.B?x=%20")
-            #expect(exchange.request.authority == "localhost:443")
-            #expect(exchange.request.body == Array("body".utf8))
-            #expect(exchange.request.headers.first(named: "authorization") == "bearer x")
-            #expect(exchange.request.headers.filter { $0.name == "twice" }.map(\.value) == ["1", "2"])
+            #expect(exchange.request == request)
             #expect(!exchange.bodyIsCut)
             #expect(exchange.stream.id == 1)
-            exchange.stream.respond(
-                status: 201, headers: [HTTP2Header("apns-channel-id", "abc=="), HTTP2Header("a", "1")],
-                body: [1, 2, 3])
-            let response = try await answer
-            #expect(response.status == 201)
-            #expect(response[header: "apns-channel-id"] == "abc==")
-            #expect(response.headers.map(\.name) == ["apns-channel-id", "a"])
-            #expect(response.body == [1, 2, 3])
+            exchange.stream.respond(status: 201, headers: twice, body: [1, 2, 3])
+            #expect(try await answer == HTTP2Response(status: 201, headers: twice, body: [1, 2, 3]))
         }
     }
 
@@ -37,7 +24,7 @@ import Testing
         let handler = TestHandler.answering { _, stream in
             stream.respond(status: status, headers: [], body: [1, 2, 3])
         }
-        try await withClient(handler) { connection in
+        try await withClient(handler) { connection, _ in
             let request = HTTP2Request(method: method, path: "/", authority: "localhost", headers: [], body: [])
             let response = try await connection.send(request, timeout: .seconds(20))
             #expect(response.status == status)
@@ -47,14 +34,14 @@ import Testing
 
     @Test func `a body larger than every window is sent`() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        try await withClient(.echo, { $0.maximumRequestBody = 1 << 20 }) { connection in
+        try await withClient(.echo, configure: { $0.maximumRequestBody = 1 << 20 }) { connection, _ in
             let response = try await connection.send(post(body: body), timeout: .seconds(20))
             #expect(response.body == body)
         }
     }
 
     @Test func `each of many concurrent requests gets its own answer`() async throws {
-        try await withClient(.echo) { connection in
+        try await withClient(.echo) { connection, _ in
             for (number, outcome) in await connection.outcomes(3_000, timeout: { _ in .seconds(50) }).enumerated() {
                 #expect((try? outcome.get())?[header: "x-path"] == "/\(number)")
             }
@@ -63,24 +50,19 @@ import Testing
     }
 
     @Test func `a name is resolved, and the certificate verified`() async throws {
-        try await withServer(.echo, { $0.host = "localhost" }) { server in
-            var settings = configuration(server.port, host: "localhost")
-            settings.connectTimeout = .seconds(20)
-            let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
+        let patient: (inout HTTP2ClientConfiguration) -> Void = {
+            ($0.host, $0.connectTimeout) = ("localhost", .seconds(20))
+        }
+        try await withClient(.echo, configure: { $0.host = "localhost" }, client: patient) { connection, _ in
             #expect(await connection.outcome(post()).status == 200)
-            await connection.close()
         }
     }
 }
 
 struct StreamBudgetTests {
-    @Test func `nothing starts before SETTINGS`() {
-        let budget = StreamBudget(cap: 1_000, initial: 1)
-        #expect(!budget.admits(body: 0, inUse: 0, window: 65_535))
-    }
-
-    @Test func `the lowest of the three limits counts`() {
+    @Test func `nothing starts before SETTINGS, and then the lowest of the three limits counts`() {
         var budget = StreamBudget(cap: 1_000, initial: 1)
+        #expect(!budget.admits(body: 0, inUse: 0, window: 65_535))
         budget.peerLimit = Int(UInt32.max)
         #expect(budget.limit == 1)
         budget.isProven = true
@@ -117,7 +99,7 @@ struct StreamBudgetTests {
             stream.connection.goAway(code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
             return false
         })
-        try await withClient(handler) { connection in
+        try await withClient(handler) { connection, _ in
             async let first = connection.outcome(post("/first"))
             let held = try await handler.take(1)[0]
             // Either the client has already received GOAWAY, or it sends this request with a stream ID above the

@@ -36,17 +36,14 @@ import Testing
     }
 
     @Test func `the client waits for a slow answer if the peer answers PINGs`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler) { server in
-            let curious: (inout HTTP2ClientConfiguration) -> Void = {
-                $0.overdueInterval = .milliseconds(10)
-                $0.pingTimeout = .seconds(5)
-            }
-            try await withConnection(server.port, curious) { connection in
-                // The timeout is long enough for about twenty PINGs.
-                #expect(await connection.outcome(post(), timeout: .milliseconds(250)).isUnanswered)
-                #expect(connection.state.isUsable)
-            }
+        let curious: (inout HTTP2ClientConfiguration) -> Void = {
+            $0.overdueInterval = .milliseconds(10)
+            $0.pingTimeout = .seconds(5)
+        }
+        try await withClient(client: curious) { connection, _ in
+            // The timeout is long enough for about twenty PINGs.
+            #expect(await connection.outcome(post(), timeout: .milliseconds(250)).isUnanswered)
+            #expect(connection.state.isUsable)
         }
     }
 
@@ -73,7 +70,7 @@ import Testing
     }
 
     @Test func `a wait for the end of a connection can be cancelled`() async throws {
-        try await withClient(.echo) { connection in
+        try await withClient(.echo) { connection, _ in
             let waiter = Task { await connection.closed() }
             waiter.cancel()
             #expect(await waiter.value == "no longer waiting")
@@ -139,22 +136,6 @@ struct HeartbeatTests {
             #expect(connection.state.isUsable)
         }
     }
-
-    @Test func `a peer that closes its side ends the connection`() async throws {
-        let server = try await RawServer.start(bytes: Frame.settings, answer: Frame.ping, thenClose: true)
-        // With `thenClose` the server also closes the connection after it has sent `bytes`, so the connection may end
-        // before the request is sent.
-        do throws(HTTP2ConnectError) {
-            let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
-            let outcome = await connection.outcome(post())
-            #expect(outcome.isUnanswered || outcome.isNotProcessed)
-            _ = await connection.closed()
-            #expect(!connection.state.isUsable)
-        } catch {
-            #expect(error.kind == .settings)
-        }
-        await server.stop()
-    }
 }
 
 @Suite(.timeLimit(.minutes(20))) struct ResetTests {
@@ -165,7 +146,7 @@ struct HeartbeatTests {
         let handler = TestHandler.answering { _, stream in
             stream.reset(code: code.rawValue)
         }
-        try await withClient(handler) { connection in
+        try await withClient(handler) { connection, _ in
             let outcome = await connection.outcome(post())
             #expect(outcome.isUnanswered, "\(outcome)")
             #expect("\(outcome)".contains(HTTP2ErrorCode.name(code.rawValue)))

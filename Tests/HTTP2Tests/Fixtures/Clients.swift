@@ -20,32 +20,31 @@ func withConnection<Result: Sendable>(
     settings.drainTimeout = .milliseconds(100)
     configure(&settings)
     let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
+    return try await ending(with: { await connection.close() }) { try await body(connection) }
+}
+
+private func ending<Result: Sendable>(
+    with end: () async -> Void, _ body: () async throws -> Result
+) async throws -> Result {
     do {
-        let result = try await body(connection)
-        await connection.close()
+        let result = try await body()
+        await end()
         return result
     } catch {
-        await connection.close()
+        await end()
         throw error
     }
 }
 
-/// Runs `body` with a connection to a new server with this handler.
+/// Runs `body` with a connection to a new server. The test answers what the handler does not answer.
 func withClient(
-    _ handler: TestHandler, _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
-    client: (inout HTTP2ClientConfiguration) -> Void = { _ in }, _ body: (HTTP2ClientConnection) async throws -> Void
-) async throws {
-    try await withServer(handler, configure) { try await withConnection($0.port, client, body) }
-}
-
-/// Runs `body` with a connection to a new server, whose requests the test answers.
-func withClient(
-    _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
+    _ handler: TestHandler = TestHandler(), configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
     client: (inout HTTP2ClientConfiguration) -> Void = { _ in },
     _ body: (HTTP2ClientConnection, TestHandler) async throws -> Void
 ) async throws {
-    let handler = TestHandler()
-    try await withClient(handler, configure, client: client) { try await body($0, handler) }
+    try await withServer(handler, configure) { server in
+        try await withConnection(server.port, client) { try await body($0, handler) }
+    }
 }
 
 func post(_ path: String = "/", headers: [HTTP2Header] = [], body: [UInt8] = Array("hello".utf8)) -> HTTP2Request {
@@ -100,14 +99,7 @@ func withServer<Result: Sendable>(
     configuration.drainTimeout = .milliseconds(100)
     configure(&configuration)
     let server = try await HTTP2Server.start(configuration, handler: handler, logger: quiet)
-    do {
-        let result = try await body(server)
-        await server.stop()
-        return result
-    } catch {
-        await server.stop()
-        throw error
-    }
+    return try await ending(with: { await server.stop() }) { try await body(server) }
 }
 
 /// Random numbers that are the same in every run.
@@ -127,28 +119,26 @@ struct SplitMix: RandomNumberGenerator {
 final class TestHandler: HTTP2ServerHandler {
     typealias Exchange = (request: HTTP2Request, bodyIsCut: Bool, stream: HTTP2ServerStream)
 
-    private let onOpen: @Sendable (HTTP2ServerConnection) -> Void
     private let onRequest: @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool
     private let held: AsyncStream<Exchange>.Continuation
+    private let made: AsyncStream<Int>.Continuation
     private let gone: AsyncStream<Int>.Continuation
     /// The requests that the closure `answering` did not handle, in order.
     let requests: AsyncStream<Exchange>
-    /// The IDs of closed connections.
+    /// The IDs of opened connections, and of closed ones.
+    let openings: AsyncStream<Int>
     let closures: AsyncStream<Int>
 
     /// - Parameter answering: returns whether it handled the request. The test can await the other requests with
     ///   `requests`.
-    init(
-        opened: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in },
-        answering: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool = { _, _ in false }
-    ) {
-        onOpen = opened
+    init(answering: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool = { _, _ in false }) {
         onRequest = answering
         (requests, held) = AsyncStream.makeStream()
+        (openings, made) = AsyncStream.makeStream()
         (closures, gone) = AsyncStream.makeStream()
     }
 
-    func opened(_ connection: HTTP2ServerConnection) { onOpen(connection) }
+    func opened(_ connection: HTTP2ServerConnection) { made.yield(connection.id) }
 
     func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream) {
         if !onRequest(request, stream) { held.yield((request, bodyIsCut, stream)) }

@@ -64,11 +64,11 @@ struct TLSHandlerTests {
 
         init(
             _ identity: TestAuthority.Identity = TestAuthority.shared.local, peer: String? = "localhost",
-            client: TLSContext? = nil, protocols: [String] = ["h2"]
+            client: TLSContext? = nil
         ) throws {
             let client = try client ?? .client(.only([TestAuthority.shared.certificate]), protocols: ["h2"])
             self.client = try Side(TLSHandler(client, peer: peer))
-            server = try Side(TLSHandler(identity.server(protocols: protocols)))
+            server = try Side(TLSHandler(identity.server()))
         }
 
         // A channel that is open and its handlers retain each other. Nobody waits for the peer's last word here.
@@ -126,12 +126,6 @@ struct TLSHandlerTests {
         pair.server.receive(bytes)
         #expect(pair.server.text.count == 1_000)
         for write in writes { try write.wait() }
-    }
-
-    @Test func `without a common protocol there is none`() throws {
-        let pair = try Pair(protocols: ["http/1.1"])
-        try pair.carry()
-        #expect(pair.client.negotiated == .some(nil) && pair.server.negotiated == .some(nil))
     }
 
     @Test func `another library's error on this thread is not taken for an error of TLS`() throws {

@@ -7,6 +7,16 @@
 /// bytes that wait for the peer to read, may take three times as long, and a pause between two requests six times. When
 /// the server stops, the peer has at most a second for its remaining steps.
 struct ConnectionDeadlines: Equatable {
+    enum Step: Sendable {
+        /// The peer sent bytes that completed no part of a request, a whole header, or the end of a request.
+        case bytes, header, end
+        /// So many answers are complete. If a request has not been read to its end, the rest is still read, within its
+        /// time limit. `finished`: the server has closed its side. It waits for the peer to close too, for at most the
+        /// time limit between two requests. `writable`: whether the peer reads what the server sends. `stop`: the server
+        /// begins to stop. Its own work has the whole drain; a peer has less time.
+        case answered(Int = 1), finished, writable(Bool), stop
+    }
+
     private enum Phase: Equatable {
         /// Waiting for a request's first byte.
         case idle
@@ -30,39 +40,25 @@ struct ConnectionDeadlines: Equatable {
         since = now
     }
 
-    mutating func receivedBytes(at now: Int64) {
-        if phase == .idle, unanswered == 0, !isFinished { enter(.header, now) }
+    mutating func note(_ step: Step, at now: Int64) {
+        switch step {
+        case .bytes: if phase == .idle, unanswered == 0, !isFinished { enter(.header, now) }
+        case .header where !isFinished:
+            unanswered += 1
+            enter(.body, now)
+        case .end: if phase == .body { enter(.idle, now) }
+        case .answered(let count):
+            unanswered = max(0, unanswered - count)
+            if phase == .idle, unanswered == 0 { enter(.idle, now) }
+        case .finished where !isFinished:
+            isFinished = true
+            unanswered = 0
+            enter(.idle, now)
+        case .header, .finished: break
+        case .writable(let isWritable): stalledSince = isWritable ? nil : stalledSince ?? now
+        case .stop: stoppingSince = stoppingSince ?? now
+        }
     }
-
-    mutating func receivedHeader(at now: Int64) {
-        guard !isFinished else { return }
-        unanswered += 1
-        enter(.body, now)
-    }
-
-    mutating func receivedEnd(at now: Int64) { if phase == .body { enter(.idle, now) } }
-
-    /// Answers are complete. If a request has not been read to its end, the rest is still read, within its time limit.
-    mutating func answered(_ count: Int = 1, at now: Int64) {
-        unanswered = max(0, unanswered - count)
-        if phase == .idle, unanswered == 0 { enter(.idle, now) }
-    }
-
-    /// The server has closed its side. It waits for the peer to close too, for at most the time limit between two
-    /// requests (`idle`).
-    mutating func finished(at now: Int64) {
-        guard !isFinished else { return }
-        isFinished = true
-        unanswered = 0
-        enter(.idle, now)
-    }
-
-    mutating func writability(_ isWritable: Bool, at now: Int64) {
-        stalledSince = isWritable ? nil : stalledSince ?? now
-    }
-
-    /// The server begins to stop. Its own work has the whole drain; a peer has less time.
-    mutating func stop(at now: Int64) { stoppingSince = stoppingSince ?? now }
 
     /// When the connection has to be closed if nothing happens; `nil`: the server has to act next.
     var deadline: Int64? {

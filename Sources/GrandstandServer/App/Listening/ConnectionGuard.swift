@@ -1,17 +1,14 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Closes connections that take too long. This handler is next to the socket, before TLS, and sees only bytes.
-/// `RequestProgress` reports requests and answers to it.
-final class ConnectionGuard: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundIn = IOData
-    typealias OutboundOut = IOData
-
+/// Closes a connection that takes too long. It is directly after the parser, so it sees requests and answers. Of bytes
+/// that are not a whole part of a request yet, it sees only that they came.
+final class ConnectionGuard: ExchangeHandler {
     private var deadlines: ConnectionDeadlines
     private let shares: ConnectionShares?
     private var context: ChannelHandlerContext?
+    /// Whether the bytes that were read last completed a part of a request.
+    private var hasParsed = false
     private var timer: Scheduled<Void>?
     /// The time at which the timer fires. If a received byte only moves the deadline to a later time, the timer is not
     /// set again, so the byte costs nothing.
@@ -29,7 +26,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        arm(context)
+        arm()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -37,58 +34,61 @@ final class ConnectionGuard: ChannelDuplexHandler {
         timer?.cancel()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        context.fireChannelInactive()
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasParsed = true
+        switch unwrapInboundIn(data) {
+        case .head: note(.header)
+        case .body: break
+        case .end: note(.end)
+        }
+        context.fireChannelRead(data)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        deadlines.receivedBytes(at: Self.now)
-        context.fireChannelRead(data)
-        arm(context)
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !hasParsed { note(.bytes) }
+        hasParsed = false
+        context.fireChannelReadComplete()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
+        context.write(data, promise: promise)
+        if isEnd { note(.answered()) }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .output { note(.finished) }
+        context.close(mode: mode, promise: promise)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         let channel = context.channel
-        deadlines.writability(channel.isWritable, at: Self.now)
-        arm(context)
+        note(.writable(channel.isWritable))
         let waiting = channel.isWritable ? 0 : try? channel.syncOptions?.getOption(.bufferedWritableBytes)
         shares?.hold(waiting ?? 0, for: channel)
         context.fireChannelWritabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent {
-            deadlines.stop(at: Self.now)
-            arm(context)
-        }
+        if event is ChannelShouldQuiesceEvent { note(.stop) }
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Notes a step of a request or an answer.
-    func note(_ step: (inout ConnectionDeadlines, _ now: Int64) -> Void) {
-        step(&deadlines, Self.now)
-        if let context { arm(context) }
+    func note(_ step: ConnectionDeadlines.Step) {
+        deadlines.note(step, at: Self.now)
+        arm()
     }
 
     /// Sets a timer for the deadline. If the timer fires before the deadline, it is set again.
-    private func arm(_ context: ChannelHandlerContext) {
-        guard let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
+    private func arm() {
+        guard let context, let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
         timer?.cancel()
         timerAt = deadline
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        timer = context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(clamping: deadline))) {
-            let (handler, context) = bound.value
-            handler.fire(context)
-        }
-    }
-
-    private func fire(_ context: ChannelHandlerContext) {
-        timerAt = nil
-        if let deadline = deadlines.deadline, deadline <= Self.now {
-            context.close(promise: nil)
-        } else {
-            arm(context)
+        let time = NIODeadline.uptimeNanoseconds(UInt64(clamping: deadline))
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
+            self.timerAt = nil
+            guard let deadline = self.deadlines.deadline, deadline <= Self.now else { return self.arm() }
+            self.context?.close(promise: nil)
         }
     }
 }

@@ -1,54 +1,75 @@
-/// A pure rule that chooses the connection to close when there are too many.
+/// A pure rule that chooses the connections to close when there are too many, or too many unread answers.
 ///
 /// A connection belongs to a stranger until one of its requests had a key that does not ship in client apps. Strangers,
 /// including phones, may have a share of all connections. If a new stranger exceeds this share, the connection of the
-/// oldest stranger is closed, so that a new client can always send its key. Known connections are never closed.
-struct ConnectionPlaces<Name: Hashable> {
-    private let maximum: Int
+/// oldest stranger is closed, so that a new client can always send its key. Known connections are closed only if clients
+/// together do not read more than `mostUnread` bytes of answers: then the connection that has waited longest is closed.
+struct ConnectionPlaces<Name: Hashable, Peer> {
+    private struct Place {
+        let peer: Peer
+        let arrival: Int
+        /// The bytes that wait for the client, and the place of the connection among those that wait.
+        var unread = 0
+        var waitsAs = 0
+    }
+
+    private let maximum, mostUnread: Int
     /// The most connections that strangers may have. If known clients have so many connections that fewer places are
     /// left, strangers may have only the places that are left.
-    let share: Int
-    private(set) var known: Set<Name> = []
-    /// The strangers, each with its place in the line of arrivals, of which `first` is not after the oldest.
-    private var strangers: [Name: Int] = [:]
-    private var line: [Int: Name] = [:]
+    private let share: Int
+    private var places: [Name: Place] = [:]
+    /// The strangers by arrival. No arrival before `first` is a stranger's.
+    private var strangers: [Int: Name] = [:]
     private var (first, next) = (0, 0)
+    private(set) var unread = 0
 
-    /// - Parameter maximum: the most connections, at least 2. A tenth of them, at least one, is for known clients.
-    init(maximum: Int) {
-        self.maximum = maximum
+    /// - Parameters:
+    ///   - maximum: the most connections, at least 2. A tenth of them, at least one, is for known clients.
+    ///   - mostUnread: the most unread bytes of all connections.
+    init(maximum: Int, mostUnread: Int = 128 << 20) {
+        (self.maximum, self.mostUnread) = (maximum, mostUnread)
         share = max(1, maximum - max(1, maximum / 10))
     }
 
     var strangerCount: Int { strangers.count }
+    var knownCount: Int { places.count - strangers.count }
 
     /// Adds a new connection.
     ///
     /// - Returns: the connection to close so that the new one has a place; `nil`: none.
-    mutating func open(_ name: Name) -> Name? {
-        (strangers[name], line[next]) = (next, name)
+    mutating func open(_ name: Name, _ peer: Peer) -> Peer? {
+        (places[name], strangers[next]) = (Place(peer: peer, arrival: next), name)
         next += 1
         // Keep one place free. Otherwise the next connection would not even be accepted.
-        guard strangers.count > max(1, min(share, maximum - 1 - known.count)) else { return nil }
-        while line[first] == nil { first += 1 }
-        let oldest = line[first]
-        if let oldest { leave(oldest) }
-        return oldest
+        guard strangers.count > max(1, min(share, maximum - 1 - knownCount)) else { return nil }
+        while strangers[first] == nil { first += 1 }
+        return strangers[first].flatMap { close($0) }
     }
 
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
-    mutating func know(_ name: Name) { if leave(name) { known.insert(name) } }
+    mutating func know(_ name: Name) { if let place = places[name] { strangers[place.arrival] = nil } }
 
-    mutating func close(_ name: Name) {
-        leave(name)
-        known.remove(name)
+    /// - Returns: the connection; `nil`: it was closed before.
+    @discardableResult
+    mutating func close(_ name: Name) -> Peer? {
+        guard let place = places.removeValue(forKey: name) else { return nil }
+        strangers[place.arrival] = nil
+        unread -= place.unread
+        return place.peer
     }
 
-    /// - Returns: whether the connection was a stranger's.
-    @discardableResult
-    private mutating func leave(_ name: Name) -> Bool {
-        guard let place = strangers.removeValue(forKey: name) else { return false }
-        line[place] = nil
-        return true
+    /// Sets the bytes that a connection holds for its client; 0: the client reads.
+    ///
+    /// - Returns: the connections to close.
+    mutating func hold(_ bytes: Int, for name: Name) -> [Peer] {
+        guard var place = places[name] else { return [] }
+        unread += bytes - place.unread
+        (place.unread, place.waitsAs, next) = (bytes, next, next + 1)
+        places[name] = place
+        var leaving: [Peer] = []
+        while unread > mostUnread,
+            let oldest = places.filter({ $0.value.unread > 0 }).min(by: { $0.value.waitsAs < $1.value.waitsAs })?.key
+        { if let peer = close(oldest) { leaving.append(peer) } }
+        return leaving
     }
 }

@@ -4,8 +4,8 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Hummingbird's HTTP/1.1 connection with time limits for its peer, with TLS if there are certificates, and with
-/// Grandstand's handlers directly behind the parser: one for requests that reach no route, one for lookups, and one that
+/// Hummingbird's HTTP/1.1 connection, with TLS if there are certificates, and with Grandstand's handlers directly behind
+/// the parser: one for the time limits of its peer, one for requests that reach no route, one for lookups, and one that
 /// passes on one request at a time. Each new connection uses the newest certificates.
 struct GuardedChannel: ServerChildChannel {
     let base: HTTP1Channel
@@ -22,25 +22,18 @@ struct GuardedChannel: ServerChildChannel {
             // they are processed.
             try channel.syncOptions?.setOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384))
-            let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(ConnectionGuard(timeout, shares))
-            if let certificates {
-                try pipeline.addHandler(TLSHandler(certificates.current))
-            }
+            if let certificates { try channel.pipeline.syncOperations.addHandler(TLSHandler(certificates.current)) }
         }.flatMap {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let connection = try pipeline.handler(type: ConnectionGuard.self)
-            var handlers: [any ChannelHandler] = [
-                RequestProgress(connection), HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)),
+            let limits = ConnectionGuard(timeout, shares)
+            let lookups = lookups.map { LookupHandler(lookups: $0) { limits.note(.answered($0)) } }
+            let handlers: [(any ChannelHandler)?] = [
+                limits, HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)), lookups, RequestTurns(),
             ]
-            if let lookups {
-                handlers.append(
-                    LookupHandler(lookups: lookups) { count in connection.note { $0.answered(count, at: $1) } })
-            }
-            try pipeline.addHandlers(handlers + [RequestTurns()], position: .after(parser))
+            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandlers(handlers.compactMap(\.self), position: .after(parser))
             return value
         }
     }

@@ -9,15 +9,15 @@ extension Server {
     /// Runs one listener of the API until a graceful stop.
     ///
     /// - Parameters:
+    ///   - name: the line in the log as soon as requests are accepted.
     ///   - lookups: answers lookups before routing; `nil`: this listener has no lookups.
     ///   - shares: chooses the connections to close when there are too many, or too many unread answers.
     ///   - certificates: `nil`: plain HTTP.
-    ///   - onListening: called with the port as soon as requests are accepted.
+    ///   - onListening: called with the port at the same time.
     static func listen(
-        _ configuration: Configuration, port: Int, _ responder: some HTTPResponder<APIContext>,
-        lookups: LookupResponder? = nil,
-        shares: ConnectionShares? = nil, certificates: TLSCertificates? = nil, logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void
+        _ configuration: Configuration, port: Int, _ name: Logger.Message, _ responder: some HTTPResponder<APIContext>,
+        lookups: LookupResponder? = nil, shares: ConnectionShares? = nil, certificates: TLSCertificates? = nil,
+        logger: Logger, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         let server = HTTPServerBuilder { responder in
             let base = HTTP1Channel(
@@ -30,37 +30,32 @@ extension Server {
                 base: base, timeout: configuration.clientTimeout, certificates: certificates, shares: shares,
                 lookups: lookups)
         }
+        // Each request waits for the database for a limited time.
+        let patient = CallbackResponder<APIContext> { request, context in
+            try await PostgresTimeLimit.$current.withValue(.request(configuration.databaseWait)) {
+                try await responder.respond(to: request, context: context)
+            }
+        }
         // Hummingbird logs at info what this server logs itself.
-        let logger = quiet(logger)
+        let quiet = quiet(logger)
         try await Application(
-            responder: PatientResponder(base: responder, wait: configuration.databaseWait), server: server,
+            responder: patient, server: server,
             configuration: .init(
                 address: .hostname(configuration.host, port: port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(
-                    configuration.maximumConnections, logger: logger)),
-            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) }, logger: logger
+                    configuration.maximumConnections, logger: quiet)),
+            onServerRunning: { channel in
+                let (port, scheme) = (channel.localAddress?.port ?? 0, certificates == nil ? "http" : "https")
+                logger.info(name, metadata: ["url": "\(scheme)://\(configuration.host):\(port)"])
+                onListening(port)
+            }, logger: quiet
         ).run()
     }
-}
 
-/// Limits how long each request waits for the database.
-private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == APIContext {
-    let base: Base
-    let wait: Duration
-
-    func respond(to request: Request, context: APIContext) async throws -> Response {
-        try await PostgresTimeLimit.$current.withValue(.request(wait)) {
-            try await base.respond(to: request, context: context)
-        }
-    }
-}
-
-/// Checks addresses to listen on.
-enum ListeningAddress {
     /// Checks whether a server can listen on the address, before anything is opened.
     ///
     /// - Throws: `StartError` with host and port.
-    static func probe(_ host: String, _ port: Int, variable: String) async throws(StartError) {
+    static func probe(_ host: String, _ port: Int, _ variable: String) async throws(StartError) {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -3,49 +3,37 @@ internal import HTTP2
 internal import Logging
 internal import Synchronization
 
-/// The API's certificate and key. They are read again when their files change. New connections then use them; open
-/// connections keep the old ones.
+/// The API's certificate and key. Each new connection looks whether the files have changed, and then reads them again;
+/// open connections keep the old ones.
 final class TLSCertificates: Sendable {
-    private struct State {
-        var context: TLSContext
-        var stamp: Stamp
-        /// The files that could not be used. They are reported only once.
-        var refused: Stamp?
-    }
-
     /// Identifies the version of both files.
     private typealias Stamp = [FileStamp?]
 
     private let files: Configuration.TLS
     private let logger: Logger
-    private let state: Mutex<State>
+    /// The context in use, and the files that were read last, also if they could not be used.
+    private let state: Mutex<(context: TLSContext, stamp: Stamp)>
 
-    /// - Throws: `ConfigurationError` if the files do not contain a usable certificate and key.
     init(_ files: Configuration.TLS, logger: Logger) throws {
-        self.files = files
-        self.logger = logger
+        (self.files, self.logger) = (files, logger)
         let stamp = Self.stamp(files)
-        state = Mutex(State(context: try Self.context(files), stamp: stamp))
+        state = Mutex((try Self.context(files), stamp))
     }
 
-    /// The TLS context for the next connection.
-    var current: TLSContext { state.withLock { $0.context } }
-
-    /// Reads the files if they have changed. If they cannot be used, nothing changes, because a new pair may be only
-    /// half written.
-    func reloadIfChanged() {
+    /// The TLS context for the next connection. If changed files cannot be used, it stays the same until they change
+    /// again, because a new pair may be only half written.
+    var current: TLSContext {
         let stamp = Self.stamp(files)
-        guard state.withLock({ $0.stamp != stamp }) else { return }
-        do {
-            let context = try Self.context(files)
-            state.withLock { $0 = State(context: context, stamp: stamp) }
-            logger.notice("the TLS certificate was read again", metadata: ["file": "\(files.certificatePath)"])
-        } catch {
-            let isNew = state.withLock { state in
-                defer { state.refused = stamp }
-                return state.refused != stamp
+        return state.withLock { state in
+            guard state.stamp != stamp else { return state.context }
+            state.stamp = stamp
+            do {
+                state.context = try Self.context(files)
+                logger.notice("the TLS certificate was read again", metadata: ["file": "\(files.certificatePath)"])
+            } catch {
+                logger.warning("the TLS files changed and cannot be used", metadata: ["error": "\(error)"])
             }
-            if isNew { logger.warning("the TLS files changed and cannot be used", metadata: ["error": "\(error)"]) }
+            return state.context
         }
     }
 
@@ -53,7 +41,8 @@ final class TLSCertificates: Sendable {
         [FileStamp(files.certificatePath), FileStamp(files.keyPath)]
     }
 
-    private static func context(_ files: Configuration.TLS) throws -> TLSContext {
+    /// - Throws: `ConfigurationError` if the files do not contain a usable certificate and key.
+    static func context(_ files: Configuration.TLS) throws -> TLSContext {
         do {
             return try .server(
                 chain: Certificate.all(pem: readFile(files.certificatePath)),

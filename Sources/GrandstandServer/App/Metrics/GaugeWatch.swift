@@ -12,7 +12,6 @@ final class GaugeWatch: Sendable {
     /// Seconds after which values are dropped if the next reading takes longer, because the database hangs.
     private static let lifetime: TimeInterval = 15
 
-    let database: Database
     let channels: ChannelStore
     /// How long events hold their channels, for the quota's forecast.
     let tenure: ChannelTenure
@@ -24,12 +23,9 @@ final class GaugeWatch: Sendable {
     private let sampledAt = Mutex(Date.distantPast)
 
     init(
-        _ database: Database, channels: ChannelStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date
+        _ channels: ChannelStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date
     ) {
-        self.database = database
-        self.channels = channels
-        self.tenure = tenure
-        self.now = now
+        (self.channels, self.tenure, self.now) = (channels, tenure, now)
     }
 
     /// The values of the last reading; empty: they are unknown.
@@ -44,7 +40,7 @@ final class GaugeWatch: Sendable {
         do {
             let now = now()
             let quotas = try await channels.quotas(now: now, tenure: tenure)
-            let samples = try await quotas.flatMap { Gauges.of($0, at: now) } + backlog(now: now)
+            let samples = try await quotas.flatMap { $0.gauges(at: now) } + backlog(now: now)
             reading.withLock { $0 = (samples, now) }
             try await channels.noteLevels(of: quotas, now: now)
             let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
@@ -57,70 +53,102 @@ final class GaugeWatch: Sendable {
         }
     }
 
-    /// The work that waits now. Unsettled rows are counted by partial indexes, so the cost of the query depends on the
-    /// amount of this work, not on the amount of history.
-    func backlog(now: Date) async throws -> [GaugeSample] {
-        let results = try await database.pipeline([
-            Self.deliveries, Self.webhooks, Self.reconciliations, Self.size,
-        ])
-        func age(_ row: PostgresRow?, _ column: String) throws -> Double {
-            try row?.decode(Date?.self, column).map { max(0, now.timeIntervalSince($0)) } ?? 0
-        }
-        var waiting: [APNsEnvironment: [Contract.DeliveryState: PostgresRow]] = [:]
-        for row in results[0] { waiting[try row.word("environment"), default: [:]][try row.word("state")] = row }
-        let deliveries = try APNsEnvironment.allCases.flatMap { environment in
-            let label = [("environment", environment.rawValue)]
-            let rows = waiting[environment] ?? [:]
-            return try Contract.DeliveryState.allCases.filter { !$0.isSettled }.map { state in
-                GaugeSample(
-                    "grandstand_deliveries_pending", label + [("state", state.rawValue)],
-                    Double(try rows[state]?.decode(Int.self, "count") ?? 0))
-            } + [
-                GaugeSample(
-                    "grandstand_delivery_oldest_seconds", label,
-                    try rows.values.map { try age($0, "oldest") }.max() ?? 0)
-            ]
-        }
-        let reconciliations = try results[2].map { row in
-            GaugeSample(
-                "grandstand_reconciliation_age_seconds",
-                [("bundle_id", try row.decode("bundle_id")), ("environment", try row.decode("environment"))],
-                try age(row, "reconciled_at"))
-        }
-        return deliveries + reconciliations
-            + [
-                GaugeSample("grandstand_webhook_oldest_seconds", try age(results[1].first, "oldest")),
-                GaugeSample("grandstand_database_bytes", Double(try results[3][0].decode(Int.self, "bytes"))),
-            ]
-    }
-
-    /// With the time at which the oldest delivery that could be sent was accepted, or its `sendAt`. Messages whose channel
-    /// does not exist yet are ignored. Messages to tokens are ignored, too, because many tokens take long.
+    /// The work that waits now, and the database's size. Unsettled rows are counted by partial indexes, so the cost
+    /// depends on the amount of this work, not on the amount of history.
     ///
-    /// `offset 0` makes the planner look rows up by key, one by one, whatever sizes it assumes for the tables.
-    private static let deliveries: PostgresQuery = """
-        select l.environment, d.state, count(*) as count,
-            min(case when d.state in ('queued', 'sending') and d.tokens is null
-                then greatest(b.accepted_at, b.send_at) end) as oldest
-        from deliveries d
-        cross join lateral (select environment from audiences where lane = d.lane offset 0) l
-        cross join lateral (select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
-        where d.settled_at is null group by l.environment, d.state
-        """
+    /// The oldest delivery is the one that could be sent and was accepted first, or whose `sendAt` was first. Messages
+    /// whose channel does not exist yet are ignored. Messages to tokens are ignored, too, because many tokens take long.
+    /// A reconciliation's age counts from the end of the newest one; if there was none, from the app's registration.
+    ///
+    /// `offset 0` makes the planner look rows up by key, one by one, whatever sizes it assumes for the tables. `greatest`
+    /// ignores NULL.
+    func backlog(now: Date) async throws -> [GaugeSample] {
+        let states = Contract.DeliveryState.allCases.filter { !$0.isSettled }.map(\.rawValue)
+        return try await channels.database.query(
+            """
+            with pending as (
+                select l.environment, d.state, count(*) as count,
+                    min(case when d.state in ('queued', 'sending') and d.tokens is null
+                        then greatest(b.accepted_at, b.send_at) end) as oldest
+                from deliveries d
+                cross join lateral (select environment from audiences where lane = d.lane offset 0) l
+                cross join lateral (select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
+                where d.settled_at is null group by l.environment, d.state),
+            found (name, labels, value, since) as (
+                select 'grandstand_deliveries_pending', array[e::text, s], coalesce(p.count, 0)::float8, null::timestamptz
+                from unnest(enum_range(null::environment)) e cross join unnest(\(states)::text[]) s
+                left join pending p on p.environment = e and p.state::text = s
+                union all
+                select 'grandstand_delivery_oldest_seconds', array[e::text], 0, min(p.oldest)
+                from unnest(enum_range(null::environment)) e left join pending p on p.environment = e group by e
+                union all
+                select 'grandstand_webhook_oldest_seconds', '{}', 0, min(created_at)
+                from webhook_messages where settled_at is null
+                union all
+                select 'grandstand_reconciliation_age_seconds', array[ae.bundle_id, ae.environment::text], 0,
+                    coalesce(r.finished_at, a.created_at)
+                from app_environments ae join apps a using (bundle_id)
+                left join lateral (
+                    select finished_at from reconciliations
+                    where bundle_id = ae.bundle_id and environment = ae.environment
+                    order by started_at desc, id desc limit 1) r on true
+                union all
+                select 'grandstand_database_bytes', '{}', pg_database_size(current_database()), null)
+            select name, labels, greatest(value, extract(epoch from \(now)::timestamptz - since)::float8) as value
+            from found
+            """
+        ).map { (try $0.decode("name"), try $0.decode("labels"), try $0.decode("value")) }
+    }
+}
 
-    private static let webhooks: PostgresQuery = """
-        select min(created_at) as oldest from webhook_messages where settled_at is null
-        """
+extension Quota {
+    fileprivate func gauges(at now: Date) -> [GaugeSample] {
+        let app = place.labels
+        var samples: [GaugeSample] = Channel.State.allCases.filter { $0 != .deleted }.map { state in
+            ("grandstand_channels", app + [state.rawValue], Double(byState[state, default: 0]))
+        }
+        samples += [
+            ("grandstand_channel_limit", app, Double(limit)),
+            ("grandstand_channels_forecast_peak", app, Double(forecast.peak)),
+            ("grandstand_channels_unmanaged", app, Double(unmanaged)),
+            ("grandstand_channels_missing", app, Double(missing)),
+            ("grandstand_unaccepted_seconds", app, unacceptedSince.map { max(0, now.timeIntervalSince($0)) } ?? 0),
+            ("grandstand_installations", app, Double(devices.installations)),
+            ("grandstand_installations_new", app, Double(max(devices.created, devices.createdBefore))),
+        ]
+        if let exceedsAt = forecast.exceedsAt {
+            samples.append(("grandstand_channels_exceed_seconds", app, max(0, exceedsAt.timeIntervalSince(now))))
+        }
+        for throttle in throttles {
+            let labels = app + [throttle.api.rawValue]
+            samples += [
+                ("grandstand_send_waiting_lanes", labels, Double(throttle.lanesWaiting)),
+                ("grandstand_send_waiting_oldest_seconds", labels, throttle.oldestSeconds),
+            ]
+        }
+        let standing = Set(alarms)
+        return samples
+            + Contract.QuotaAlarm.allCases.map {
+                ("grandstand_alarm", app + [$0.rawValue], standing.contains($0) ? 1 : 0)
+            }
+    }
+}
 
-    private static let size: PostgresQuery = "select pg_database_size(current_database()) as bytes"
+extension SendRates {
+    var gauges: [GaugeSample] {
+        perSecond.map { bundleID, perSecond in
+            ("grandstand_send_rate", [bundleID.rawValue, environment.rawValue, api.rawValue], perSecond)
+        }
+    }
+}
 
-    /// The end of the newest successful reconciliation; if there was none, when the app was registered.
-    private static let reconciliations: PostgresQuery = """
-        select ae.bundle_id, ae.environment::text, coalesce(r.finished_at, a.created_at) as reconciled_at
-        from app_environments ae join apps a using (bundle_id)
-        left join lateral (
-            select finished_at from reconciliations
-            where bundle_id = ae.bundle_id and environment = ae.environment
-            order by started_at desc, id desc limit 1) r on true
-        """
+extension DatabaseSession {
+    var gauges: [GaugeSample] {
+        PoolSizes.Pool.allCases.flatMap { pool in
+            let (idle, busy) = self[pool].connections
+            return [("idle", idle), ("busy", busy)].map { state, count in
+                ("grandstand_database_connections", [pool.rawValue, state], Double(count))
+            }
+        }
+    }
 }

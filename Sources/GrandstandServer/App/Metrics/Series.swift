@@ -3,28 +3,24 @@ internal import Synchronization
 
 /// One time series: a counter, a gauge or a histogram.
 final class Series: CounterHandler, RecorderHandler, TimerHandler {
-    /// The default upper bounds of a histogram in seconds: from a fast SQL statement to a request that timed out.
-    private static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    /// The upper bounds of a histogram in seconds: from a fast SQL statement to a push that waited until an outage ended.
+    private static let bounds = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
+    ]
 
     private struct State {
         var value = 0.0
         var count = 0
         /// The number of observations in each bucket. `write` adds them up, because Prometheus' buckets are cumulative.
-        var buckets: [Int] = []
+        var buckets = Series.bounds.map { _ in 0 }
     }
 
     let metric: MetricDescription
     /// The labels as text in Prometheus' format.
     let labels: String
-    private let bounds: [Double]
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
-    init(_ metric: MetricDescription, _ labels: [(String, String)]) {
-        self.metric = metric
-        self.labels = Self.text(labels)
-        bounds = metric.kind == .histogram ? metric.bounds ?? Self.bounds : []
-        state = Mutex(State(buckets: bounds.map { _ in 0 }))
-    }
+    init(_ metric: MetricDescription, _ labels: [String]) { (self.metric, self.labels) = (metric, metric.text(labels)) }
 
     /// The value of a counter or gauge; the sum of a histogram.
     var value: Double { state.withLock { $0.value } }
@@ -44,7 +40,7 @@ final class Series: CounterHandler, RecorderHandler, TimerHandler {
             guard metric.kind == .histogram else { return state.value = value }
             state.value += value
             state.count += 1
-            if let place = bounds.firstIndex(where: { value <= $0 }) { state.buckets[place] += 1 }
+            if let place = Self.bounds.firstIndex(where: { value <= $0 }) { state.buckets[place] += 1 }
         }
     }
 
@@ -58,7 +54,7 @@ final class Series: CounterHandler, RecorderHandler, TimerHandler {
         }
         let prefix = labels.isEmpty ? "" : labels + ","
         var sum = 0
-        for (bound, count) in zip(bounds, state.buckets) {
+        for (bound, count) in zip(Self.bounds, state.buckets) {
             sum += count
             text += Self.line(name + "_bucket", prefix + "le=\"\(Self.number(bound))\"", Double(sum))
         }
@@ -69,14 +65,6 @@ final class Series: CounterHandler, RecorderHandler, TimerHandler {
 
     static func line(_ name: String, _ labels: String, _ value: Double) -> String {
         "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(number(value))\n"
-    }
-
-    /// Labels as text, with backslash, quotation mark and line feed of their values escaped.
-    static func text(_ labels: [(String, String)]) -> String {
-        labels.map { name, value in
-            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-            return "\(name)=\"\(escaped)\""
-        }.joined(separator: ",")
     }
 
     private static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }

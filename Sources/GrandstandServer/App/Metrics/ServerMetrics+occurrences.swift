@@ -7,48 +7,36 @@ extension ServerMetrics {
     var counting: Counting {
         // These counters are created with the value 0. A series that begins with 1 shows no increase, so its first
         // event would be missed.
-        let saved = series("grandstand_saved_sends_total")
-        for outcome in Contract.StateOutcome.allCases { _ = counter(of: .told(outcome, saved: 0)) }
-        for result in ReconciliationResult.allCases { _ = counter(of: .reconciled(result)) }
-        for isDelivered in [true, false] { _ = counter(of: .posted(isDelivered: isDelivered)) }
-        for state in StartState.allCases where state.isSettled { _ = counter(of: .started(state, reason: nil)) }
+        for outcome in Contract.StateOutcome.allCases { count(.told(outcome, saved: 0), 0) }
+        for result in ReconciliationResult.allCases { count(.reconciled(result), 0) }
+        for isDelivered in [true, false] { count(.posted(isDelivered: isDelivered), 0) }
+        for state in StartState.allCases where state.isSettled { count(.started(state, reason: nil), 0) }
         for environment in APNsEnvironment.allCases {
             for state in Contract.DeliveryState.allCases where state.isSettled {
-                _ = counter(of: .settled(environment, state, reason: nil))
+                count(.settled(environment, state, reason: nil), 0)
             }
         }
-        let latency = series("grandstand_accept_to_apns_seconds")
-        return { [self] occurrence in
-            switch occurrence {
-            case .accepted(let seconds): latency.record(seconds)
-            case .circuit(let environment, let isOpen):
-                series("grandstand_circuit_open", [("environment", environment.rawValue)]).record(isOpen ? 1.0 : 0)
-            case .told(_, let count): saved.increment(by: Int64(count))
-            case .settled, .started, .reconciled, .posted, .throttled: break
-            }
-            counter(of: occurrence)?.increment(by: 1)
-        }
+        _ = series("grandstand_accept_to_apns_seconds")
+        return { self.count($0, 1) }
     }
 
-    private func counter(of occurrence: Occurrence) -> Series? {
+    private func count(_ occurrence: Occurrence, _ number: Int64) {
+        func add(_ name: String, _ labels: [String]) { series(name, labels).increment(by: number) }
         switch occurrence {
+        case .accepted(let seconds): series("grandstand_accept_to_apns_seconds").record(seconds)
+        case .circuit(let environment, let isOpen):
+            series("grandstand_circuit_open", [environment.rawValue]).record(isOpen ? 1.0 : 0)
         case .settled(let environment, let state, let reason):
-            series(
-                "grandstand_deliveries_total",
-                [
-                    ("environment", environment.rawValue), ("state", state.rawValue), ("reason", Self.bounded(reason)),
-                ])
-        case .started(let state, let reason):
-            series("grandstand_starts_total", [("state", state.rawValue), ("reason", Self.bounded(reason))])
-        case .reconciled(let result): series("grandstand_reconciliations_total", [("result", result.rawValue)])
+            add("grandstand_deliveries_total", [environment.rawValue, state.rawValue, Self.bounded(reason)])
+        case .started(let state, let reason): add("grandstand_starts_total", [state.rawValue, Self.bounded(reason)])
+        case .reconciled(let result): add("grandstand_reconciliations_total", [result.rawValue])
         case .posted(let isDelivered):
-            series(
-                "grandstand_webhook_deliveries_total",
-                [("state", (isDelivered ? Contract.WebhookDeliveryState.delivered : .failed).rawValue)])
-        case .throttled(let app, let api):
-            series("grandstand_throttled_total", app.labels + [("api", api.rawValue)])
-        case .told(let outcome, _): series("grandstand_states_total", [("outcome", outcome.rawValue)])
-        case .accepted, .circuit: nil
+            let state: Contract.WebhookDeliveryState = isDelivered ? .delivered : .failed
+            add("grandstand_webhook_deliveries_total", [state.rawValue])
+        case .throttled(let app, let api): add("grandstand_throttled_total", app.labels + [api.rawValue])
+        case .told(let outcome, let saved):
+            add("grandstand_states_total", [outcome.rawValue])
+            series("grandstand_saved_sends_total").increment(by: Int64(saved))
         }
     }
 
@@ -59,6 +47,6 @@ extension ServerMetrics {
 }
 
 extension AppEnvironment {
-    /// The labels of metrics about an app in one environment.
-    var labels: [(String, String)] { [("bundle_id", bundleID.rawValue), ("environment", environment.rawValue)] }
+    /// The values of the labels `bundle_id` and `environment`.
+    var labels: [String] { [bundleID.rawValue, environment.rawValue] }
 }

@@ -3,8 +3,42 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
+/// The description of a metric: a row of docs/metrics.md, which is compiled into the program.
+struct MetricDescription: Sendable {
+    enum Kind: String, Sendable {
+        case counter, gauge, histogram
+    }
+
+    let name: String
+    var kind = Kind.gauge
+    /// The names of the labels. Values of labels are given in the same order.
+    var labels: [String] = []
+    /// One sentence, for people.
+    var help = ""
+
+    /// Every metric of `GET /metrics`, in the order of the page.
+    static let all = EmbeddedFiles.rows(of: "metrics.md").compactMap { cells -> MetricDescription? in
+        guard cells.count == 4, let kind = Kind(rawValue: cells[1]) else { return nil }
+        let labels = cells[2].split(separator: "`").filter { $0.first?.isLetter ?? false }.map(String.init)
+        return MetricDescription(name: cells[0].filter { $0 != "`" }, kind: kind, labels: labels, help: cells[3])
+    }
+
+    /// The labels with their values, as text in Prometheus' format. Backslash, quotation mark and line feed of values are
+    /// escaped.
+    func text(_ values: [String]) -> String {
+        assert(values.count == labels.count, "\(name) has the labels \(labels)")
+        return zip(labels, values).map { label, value in
+            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            return "\(label)=\"\(escaped)\""
+        }.joined(separator: ",")
+    }
+}
+
+/// One value of a gauge that is computed for each scrape, with the values of its labels.
+typealias GaugeSample = (name: String, labels: [String], value: Double)
+
 /// The metrics of this process: a swift-metrics backend that exports them for `GET /metrics`, in Prometheus' text format
-/// (version 0.0.4). Recorders that do not aggregate are gauges, other recorders and timers are histograms.
+/// (version 0.0.4).
 final class ServerMetrics: MetricsFactory {
     /// The series by name and values of labels.
     private let series = Mutex<[[String]: Series]>([:])
@@ -12,36 +46,37 @@ final class ServerMetrics: MetricsFactory {
     private let metrics = Dictionary(uniqueKeysWithValues: MetricDescription.all.map { ($0.name, $0) })
 
     init() {
-        series(
-            "grandstand_build_info",
-            [("version", BuildInfo.version), ("schema", "\(BuildInfo.schema)"), ("swift", BuildInfo.swift)]
-        ).record(1.0)
+        // There are no numbered releases yet. A database must have the newest migration in this program.
+        let schema = Migration.all.map(\.version).max() ?? 0
+        series("grandstand_build_info", ["development", "\(schema)"]).record(1.0)
         series("grandstand_start_time_seconds").record(Date().timeIntervalSince1970)
     }
 
-    /// The series of a metric with these labels. The values of labels must be bounded, because a series is kept for ever.
-    func series(
-        _ name: String, _ labels: [(String, String)] = [], _ kind: MetricDescription.Kind = .gauge
-    ) -> Series {
+    /// The series of a metric with these values of its labels. The values must be bounded, because a series is kept for
+    /// ever.
+    func series(_ name: String, _ values: [String] = []) -> Series {
         series.withLock { series in
-            let key = [name] + labels.map(\.1)
+            let key = [name] + values
             if let known = series[key] { return known }
-            let made = Series(metrics[name] ?? MetricDescription(name, kind, ""), labels)
+            let made = Series(description(name), values)
             series[key] = made
             return made
         }
     }
 
+    /// A metric that is not on the page is a gauge without labels.
+    private func description(_ name: String) -> MetricDescription { metrics[name] ?? MetricDescription(name: name) }
+
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        series(label, dimensions, .counter)
+        series(label, dimensions.map(\.1))
     }
 
-    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        series(label, dimensions, aggregate ? .histogram : .gauge)
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate _: Bool) -> any RecorderHandler {
+        series(label, dimensions.map(\.1))
     }
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        series(label, dimensions, .histogram)
+        series(label, dimensions.map(\.1))
     }
 
     // A destroyed handler's series is still exported, because a gap would look like a restart.
@@ -63,9 +98,8 @@ final class ServerMetrics: MetricsFactory {
 
     /// Returns a counter for answers of one kind.
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
-        let route = [("method", method), ("route", path)]
-        let counter = series("grandstand_http_requests_total", route + [("status", "\(status)")])
-        let timer = series("grandstand_http_request_seconds", route)
+        let counter = series("grandstand_http_requests_total", [method, path, "\(status)"])
+        let timer = series("grandstand_http_request_seconds", [method, path])
         return { time in
             counter.increment(by: 1)
             timer.record(time.seconds)
@@ -74,7 +108,7 @@ final class ServerMetrics: MetricsFactory {
 
     /// Returns a counter for lookups that ended with one result.
     func lookups(_ result: LookupResult) -> @Sendable () -> Void {
-        let counter = series("grandstand_lookups_total", [("result", result.rawValue)])
+        let counter = series("grandstand_lookups_total", [result.rawValue])
         return { counter.increment(by: 1) }
     }
 
@@ -83,11 +117,12 @@ final class ServerMetrics: MetricsFactory {
         let kept = Dictionary(grouping: series.withLock { $0.values.map(\.self) }, by: \.metric.name)
         let momentary = Dictionary(grouping: sources.withLock(\.self).flatMap { $0() }, by: \.name)
         var text = ""
-        for name in Set(kept.keys).union(momentary.keys).sorted() {
-            if let help = metrics[name]?.help { text += "# HELP \(name) \(help)\n" }
-            text += "# TYPE \(name) \((metrics[name]?.kind ?? .gauge).rawValue)\n"
+        for metric in Set(kept.keys).union(momentary.keys).sorted().map(description) {
+            let (name, kind) = (metric.name, metric.kind.rawValue)
+            if !metric.help.isEmpty { text += "# HELP \(name) \(metric.help)\n" }
+            text += "# TYPE \(name) \(kind)\n"
             for one in (kept[name] ?? []).sorted(by: { $0.labels < $1.labels }) { one.write(to: &text) }
-            for gauge in momentary[name] ?? [] { text += Series.line(name, Series.text(gauge.labels), gauge.value) }
+            for gauge in momentary[name] ?? [] { text += Series.line(name, metric.text(gauge.labels), gauge.value) }
         }
         return Array(text.utf8)
     }

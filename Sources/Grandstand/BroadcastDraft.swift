@@ -1,0 +1,126 @@
+package import APNsWire
+package import FoundationEssentials
+package import GrandstandContract
+package import JSON
+
+extension Contract.BroadcastDraft {
+    /// What Apple gets for the audiences of a variant. Times are cut to whole seconds.
+    package func payload(for variant: Variant? = nil) -> BroadcastPayload {
+        let own = variant.flatMap { byVariant?[$0.rawValue] }
+        return BroadcastPayload(
+            event: event == .end ? .end : .update, contentState: (own?.contentState ?? contentState)?.array,
+            alert: (own?.alert ?? alert)?.array, staleDate: staleDate?.epoch, dismissalDate: dismissalDate?.epoch,
+            relevanceScore: relevanceScore?.array)
+    }
+
+    /// Reads the body of `POST /v1/events/{key}/broadcasts`, or another body that has a message.
+    ///
+    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
+    package static func checked(
+        _ body: JSONValue, as shape: RequestShape = Self.shape
+    ) throws(Problem) -> Self {
+        try read(body, as: shape) { draft, faults throws(Problem) in
+            if draft.event != .end, draft.contentState == nil, draft.sendAt == nil {
+                faults.add("/contentState", "contentState is required. Only a message with sendAt may leave it out.")
+            }
+            if draft.event != .end, draft.dismissalDate != nil {
+                faults.add("/dismissalDate", "dismissalDate is allowed only for an end.")
+            }
+            let variants = (draft.byVariant ?? [:]).sorted { $0.key < $1.key }
+            let alerts = [("", draft.alert)] + variants.map { ("/byVariant/\($0.key)", $0.value.alert) }
+            for case (let pointer, let alert?) in alerts {
+                faults.requireText(
+                    of: alert, at: pointer + "/alert", "Leave alert out for an update that does not alert.")
+            }
+            return draft
+        }
+    }
+
+    /// The message with the event's defaults in place of values that it does not set. The priority is not one of them,
+    /// because the audience's priority comes before the event's (`DeliveryPlan`).
+    ///
+    /// - Parameter time: when the message is sent.
+    package func filled(by defaults: Contract.EventDefaults, at time: Date) -> Self {
+        var draft = self
+        // Activities that miss an `end` would stay, so an `end` does not expire early.
+        if event != .end, apnsExpiration == nil { draft.expiresIn = expiresIn ?? defaults.expiresIn }
+        draft.staleDate = staleDate ?? defaults.staleAfter.map { time.addingTimeInterval(Double($0)) }
+        draft.relevanceScore = relevanceScore ?? defaults.relevanceScore
+        return draft
+    }
+
+    /// The message as it fits Apple's limit. Many clients write `\u00e9` for é, six bytes in place of two. If contents
+    /// and alerts fit only without such escapes, they are written without them, with a warning. Otherwise, every byte
+    /// stays.
+    ///
+    /// - Parameter now: when the message is sent.
+    package func fitted(at now: Date) -> (draft: Self, warning: String?) {
+        guard isTooLong(now.epoch) else { return (self, nil) }
+        var short = self
+        short.contentState = Self.plain(contentState)
+        short.alert = Self.plain(alert)
+        short.byVariant = byVariant?.mapValues {
+            Contract.VariantContent(contentState: Self.plain($0.contentState), alert: Self.plain($0.alert))
+        }
+        guard !short.isTooLong(now.epoch) else { return (self, nil) }
+        return (
+            short,
+            #"This fits Apple's \#(APNsLimits.broadcastPayload) bytes only without the escapes \u of its texts, so it "#
+                + "is sent with the characters themselves. Write JSON without them, in Python with ensure_ascii=False."
+        )
+    }
+
+    private func isTooLong(_ timestamp: Int) -> Bool {
+        ([nil] + (byVariant ?? [:]).keys.map(Variant.init(rawValue:))).contains { variant in
+            let payload = payload(for: variant)
+            let texts = (payload.contentState?.count ?? 0) + (payload.alert?.count ?? 0)
+            // Few messages are near the limit, and only their bodies are made.
+            return texts > APNsLimits.broadcastPayload - 512
+                && payload.body(timestamp: timestamp).count > APNsLimits.broadcastPayload
+        }
+    }
+
+    private static func plain(_ json: RawJSON?) -> RawJSON? {
+        json.map { RawJSON(unchecked: JSONParser.withoutUnicodeEscapes($0.array)) }
+    }
+}
+
+extension Date {
+    /// The time in Apple's payload: whole seconds since 1970.
+    package var epoch: Int { Int(timeIntervalSince1970.rounded(.down)) }
+}
+
+extension Contract.BroadcastState {
+    /// Derives the state from the states of the deliveries.
+    package init(isScheduled: Bool, isCancelled: Bool, deliveries: some Collection<Contract.DeliveryState>) {
+        if isScheduled {
+            self = .scheduled
+        } else if isCancelled || !deliveries.isEmpty && deliveries.allSatisfy({ $0 == .cancelled }) {
+            self = .cancelled
+        } else {
+            self = deliveries.allSatisfy(\.isSettled) ? .done : .queued
+        }
+    }
+}
+
+extension Contract.DeliveryState {
+    /// Whether this state is final.
+    package var isSettled: Bool {
+        switch self {
+        case .waiting, .queued, .sending: false
+        case .accepted, .superseded, .expired, .rejected, .cancelled, .unknown: true
+        }
+    }
+}
+
+extension Contract.TokenCounts {
+    /// The outcomes of a message to tokens.
+    ///
+    /// - Parameter state: the state of the message. If it is final, tokens that were not reached do not get the message.
+    package init(_ progress: TokenProgress, _ state: Contract.DeliveryState) {
+        self.init(
+            total: progress.total, accepted: progress.accepted, rejected: progress.rejected, gone: progress.gone,
+            expired: progress.expired + (state == .expired ? progress.pending : 0),
+            pending: state.isSettled ? 0 : progress.pending)
+    }
+}
