@@ -7,7 +7,7 @@ SWIFT_FLAGS ?=
 TEST_WIDTH ?= 4
 # Tests that take long, or that measure a time and so need the machine for themselves: servers that are killed, frozen,
 # restored or replaced, and a day of matches. `make check` runs them.
-LONG = ^EndToEndTests\.(Crash|Failover|Freeze|Kill|Restore|Saturday|Standby|StartKill|UpgradeDrill)Tests|^PostgresTests\.(Crash|Failover|Freeze)Tests|^GrandstandServerTests\.SoakTests|within (five|ten) seconds
+LONG = ^EndToEndTests\.(Crash|Failover|Freeze|Kill|Restore|Saturday|Standby|StartKill|UpgradeDrill)Tests|^PostgresTests\.FreezeTests|^GrandstandServerTests\.SoakTests|within (five|ten) seconds
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help

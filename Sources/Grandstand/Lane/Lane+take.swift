@@ -5,8 +5,8 @@ package import GrandstandContract
 extension Lane {
     /// The form in which a message is sent: its content, its alert and its timestamp.
     ///
-    /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because the
-    ///   next shard of tokens is due. Then the alert is sent with the newest content, if both fit into one message.
+    /// - An alert is first sent with its own content. It may be sent again because APNs refused it, or because the next
+    ///   shard of tokens is due. Then the alert is sent with the newest content, if both fit into one message.
     ///   Alerts that wait between this alert and the newest message get the newest content, too. So no state waits
     ///   behind an alert that APNs refuses. The newest message is sent by itself afterwards.
     /// - An alert that may have rung is repeated unchanged. With newer content and a new timestamp it would ring again.

@@ -6,10 +6,17 @@ internal import Postgres
 
 /// The question that a report on starts answers. Callers with the same question share one answer.
 struct StartQuestion: Hashable, Sendable {
+    enum Outlook: Sendable {
+        case asItIs
+        /// With the counts that the start would have if it were requested now.
+        case dryRun
+        /// With the counts and the state that the start has once it is requested now.
+        case asked
+    }
+
     let key: EventKey
     let reach: AppReach
-    /// Whether the report has the counts that the start would have if it were requested now.
-    let isDryRun: Bool
+    let outlook: Outlook
 }
 
 extension StartStore {
@@ -19,9 +26,9 @@ extension StartStore {
     ///
     /// - Throws: `event-not-found`; `invalid-request` for an event that declares no start.
     func report(
-        of key: EventKey, within reach: AppReach, isDryRun: Bool = false, now: Date
+        of key: EventKey, within reach: AppReach, _ outlook: StartQuestion.Outlook = .asItIs, now: Date
     ) async throws -> Contract.StartReport {
-        let question = StartQuestion(key: key, reach: reach, isDryRun: isDryRun)
+        let question = StartQuestion(key: key, reach: reach, outlook: outlook)
         return try await Database.alone { try await answers.run((question, now)).get() }
     }
 
@@ -134,7 +141,7 @@ extension StartStore {
         }
         (counts.accepted, counts.rejected) = (found[.accepted] ?? 0, found[.rejected] ?? 0)
         (counts.unknown, counts.ineligible) = (found[.unknown] ?? 0, run.closed ?? counts.ineligible)
-        let asked = question.isDryRun ? present.map { $0.asked(at: now) } : present
+        let asked = question.outlook == .asItIs ? present : present.map { $0.asked(at: now) }
         let isOver = asked.allSatisfy { $0.isOver(at: now) }
         let underWay = found[.sending] ?? 0
         if !isOver || run.closed == nil {
@@ -147,7 +154,7 @@ extension StartStore {
         }
         counts.followers =
             counts.accepted + counts.rejected + counts.unknown + counts.pending + counts.ineligible.total
-        let (state, waitingFor) = present.state(
+        let (state, waitingFor) = (question.outlook == .asked ? asked : present).state(
             at: now, isSending: underWay > 0, isLeft: run.isLeft || !run.passedOver.isEmpty,
             of: run.isLeft ? [] : run.passedOver)
         let rate = run.startedAt.map { [StartRate(answered: answered, from: $0, until: run.rateUntil)] } ?? []

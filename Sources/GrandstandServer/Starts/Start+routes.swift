@@ -11,11 +11,12 @@ extension API {
             Route(.startEvent) { request, context in
                 let key = try context.eventKey()
                 let order = try Contract.StartOrder.read(try await request.json(orIfEmpty: "{}"))
-                let (caller, isDryRun, now) = (try context.caller, order.dryRun ?? false, now())
-                if !isDryRun { try await starts.start(key, within: caller.reach, by: caller.actor, now: now) }
+                let caller = try context.caller
+                if order.dryRun ?? false {
+                    return .json(try await starts.report(of: key, within: caller.reach, .dryRun, now: now()))
+                }
                 return .json(
-                    try await starts.report(of: key, within: caller.reach, isDryRun: isDryRun, now: now),
-                    status: isDryRun ? .ok : .accepted)
+                    try await starts.start(key, within: caller.reach, by: caller.actor, now: now()), status: .accepted)
             },
             Route(.stopStart) { _, context in
                 let caller = try context.caller

@@ -141,12 +141,17 @@ extension StartStore {
 /// Starts that a person requests or stops.
 extension StartStore {
     /// Sends the event's start now instead of at its planned time, or resumes a stopped start. Changes nothing if the
-    /// start already runs.
+    /// start already runs. Followers are counted first, before the event is locked.
     ///
+    /// - Returns: the report that the start has once it is requested.
     /// - Throws: `event-not-found`, `event-ended`; `invalid-request` for an event that declares no start, or whose
     ///   start's time is over; `forbidden` for an event out of `reach`.
-    func start(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
-        try await change(key, .startRequested, within: reach, by: actor, now: now) { start in
+    @discardableResult
+    func start(
+        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Contract.StartReport {
+        var report = try await report(of: key, within: reach, .asked, now: now)
+        let isChanged = try await change(key, .startRequested, within: reach, by: actor, now: now) { start in
             let until = try start.startWindow(askedAt: now)?.until ?? now
             guard until > now else {
                 throw Problem(
@@ -161,6 +166,8 @@ extension StartStore {
                 asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text), stopped_at = null, opens_at = \(now)
                 """
         }
+        if isChanged { report.by = actor.text }
+        return report
     }
 
     /// Stops the event's start: pushes that were not sent yet are not sent. Does nothing if it is already stopped.
@@ -175,11 +182,13 @@ extension StartStore {
     /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
     ///
     /// - Parameter change: returns what is set in the row of the start; `nil`: nothing changes.
+    /// - Returns: whether something changed.
     /// - Throws: if the event does not exist or is over, or has no start.
+    @discardableResult
     private func change(
         _ key: EventKey, _ action: Contract.AuditAction, within reach: AppReach, by actor: AuditActor, now: Date,
         _ change: @Sendable (PostgresRow) throws -> PostgresQuery?
-    ) async throws {
+    ) async throws -> Bool {
         try await database.transaction { connection in
             guard try await !EventChange.lock(key, within: reach, on: connection).isOver else {
                 throw Problem(.eventEnded, "The event \(key) is over, so it cannot be started.")
@@ -192,13 +201,14 @@ extension StartStore {
                 where s.event_key = \(key.rawValue) for no key update of s
                 """)
             guard let start = starts.first else { throw Self.undeclared(key) }
-            guard let change = try change(start) else { return }
+            guard let change = try change(start) else { return false }
             let apps = Set(try start.decode([String].self, "apps").compactMap(BundleID.init))
             try await connection.pipeline([
                 "update event_starts set \(change) where event_key = \(key.rawValue)",
                 AuditRows(by: actor, at: now).insert(action, .init(eventKey: key), of: apps),
                 Self.makeDue(key, now: now), WakeUps.wake([.starts]),
             ])
+            return true
         }
     }
 

@@ -277,7 +277,7 @@ struct FreezeWorld: Sendable {
         }.value
         let took = began.duration(to: .now)
         watch.called(took)
-        #expect(took < Self.callLimit, "\(method) \(path) took \(took)")
+        #expect(took < Self.callLimit, "\(method) \(path) took \(took): \(answer?.text ?? "no answer")")
         #expect(
             answer.map { $0.status < 500 || $0.status == 503 } ?? false,
             "\(method) \(path): \(answer?.text ?? "no answer")")

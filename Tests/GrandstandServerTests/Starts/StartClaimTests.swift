@@ -268,7 +268,7 @@ struct VariantStartTests {
         try await withStarts { world in
             try await world.declare(start: StartWorld.start(at: world.now + 3_600, contentState: nil))
             try await world.follow()
-            #expect(try await world.report(isDryRun: true).state == .scheduled)
+            #expect(try await world.report(.dryRun).state == .scheduled)
             try await world.ask()
             func waits(_ reason: Contract.StartWait?) async throws {
                 let report = try await world.report()

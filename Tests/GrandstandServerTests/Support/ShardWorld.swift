@@ -269,8 +269,8 @@ extension ShardWorld<StartStore> {
         return sent
     }
 
-    func report(isDryRun: Bool = false) async throws -> Contract.StartReport {
-        try await starts.report(of: .sample(), within: .all, isDryRun: isDryRun, now: now)
+    func report(_ outlook: StartQuestion.Outlook = .asItIs) async throws -> Contract.StartReport {
+        try await starts.report(of: .sample(), within: .all, outlook, now: now)
     }
 
     func counts() async throws -> Contract.StartCounts { try await report().counts }
