@@ -122,8 +122,6 @@ create table app_environments (
     reconciled_at timestamptz not null default now(),
     -- A run is wanted at this time, whatever the interval is.
     reconcile_at timestamptz,
-    -- The number of failed runs since the last successful one.
-    reconcile_failures integer not null default 0,
     -- The lease of the run: over all replicas, one run at a time.
     reconciling_by uuid,
     reconciling_until timestamptz,
@@ -349,8 +347,6 @@ create table unmanaged_channels (
     bundle_id text not null,
     environment environment not null,
     channel_id text not null check (length(channel_id) between 1 and 1024),
-    -- null: Apple was not asked for the policy yet.
-    storage_policy storage_policy,
     first_seen_at timestamptz not null,
     -- When Apple was asked for the last list that lacked the channel; null: no such list was read before the channel
     -- was first seen, or the channel once was in the ledger.
@@ -671,9 +667,6 @@ create table activities (
     -- If the user does not allow frequent pushes, then after each push the activity gets only alerts that ring, until
     -- this time.
     rests_until timestamptz,
-    -- The earliest time at which the activity's newest token gets the newest content; null: no token was reported. An
-    -- app may report one token after the other. The wait avoids a push for each of these tokens.
-    joins_at timestamptz,
     -- When the activity was first reported. An activity that was reported before a start was sent was not made by that
     -- start.
     first_reported_at timestamptz,
@@ -718,10 +711,10 @@ create table start_runs (
     -- The topics and the type of attributes of the run's followers. If they change, all followers are looked at again.
     topics text[] not null,
     attributes_type text not null,
-    -- When a replica must look at the run; null: never again. A time before the end of the lease means that new work
-    -- came during the lease.
+    -- When a replica must look at the run; null: never again.
     due_at timestamptz,
-    -- Nothing is sent before due_at, whatever is due in starts: the run is closed, or waits for a channel or a content.
+    -- Nothing is sent before due_at, whatever is due in starts: the run is closed or stopped, its time is over, or it
+    -- waits for a channel or a content.
     rests boolean not null default false,
     -- The replica that sends pushes of the run, which are the starts in the state sending, and the numbers of its shards
     -- under way. A late or repeated settlement changes nothing, because its shard's number is not among them.
@@ -729,23 +722,18 @@ create table start_runs (
     leased_until timestamptz,
     shards integer[] not null default '{}',
     last_shard integer not null default 0,
-    -- started_at: the first lease. finished_at: the last time that nothing was left to send. closed_at: from then on
-    -- nobody gets a start.
+    -- started_at: the first lease with starts. finished_at: the first time that nothing was left to send; the member
+    -- perSecond of the API's report on a start counts pushes until then. closed_at: the event was over.
     started_at timestamptz,
     finished_at timestamptz,
     closed_at timestamptz,
     -- Followers up to this installation were taken into shards; null: all followers were. Who follows later is added by
-    -- the registration. All followers are read again when topics change, the run is opened again, a channel of a start
-    -- that declares restart was replaced, or an audience that followers waited for can start.
+    -- the registration. All followers are read again when topics change, the run is opened again, or a channel of a start
+    -- that declares restart was replaced.
     cursor bigint default 0,
-    -- Variants whose followers wait because their audience could not start yet. These followers have no rows.
-    passed_over text[] not null default '{}',
-    -- How many followers got no start, and why, counted when the event was over: {"system", "disabled", "noToken",
-    -- "tooLate"}; null: not counted yet.
+    -- How many followers got no start, and why, as the first report after the event's end counted them: {"system",
+    -- "disabled", "noToken", "tooLate"}; null: not counted yet.
     ineligible json,
-    -- The first time that nothing was left to send. The member perSecond of the API's report on a start counts pushes
-    -- until then.
-    rate_until timestamptz,
     unique (event_key, app)
 );
 create index start_runs_due on start_runs (due_at) where due_at is not null;
@@ -810,11 +798,9 @@ create index starts_of_heirs on starts (run, installation) where former is not n
 create table device_accounts (
     app integer primary key,
     installations bigint not null,
-    -- The hour of the newest installation, and how many were new in this hour and in the hour before, also if they were
-    -- deleted since.
+    -- The hour of the newest installation, and how many were new in this hour, also if they were deleted since.
     hour timestamptz not null,
-    created bigint not null,
-    created_before bigint not null
+    created bigint not null
 ) with (fillfactor = 50);
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------

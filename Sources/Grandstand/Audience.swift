@@ -52,6 +52,16 @@ package struct Audience: Sendable, Hashable {
     package var variant: Variant? { id.variant }
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
+    /// A warning about an audience that is removed without an `end`, if it may have followers. They get no more messages.
+    package func warnings(removedWithChannel hasChannel: Bool) -> [String] {
+        guard hasChannel || delivery == .tokens else { return [] }
+        return [
+            "The audience \(id.words) is removed without an end: its activities get nothing more and stay on lock screens "
+                + "until they are stale, twelve hours at most. Declare it again, as long as its channel is kept, and send "
+                + "it an end."
+        ]
+    }
+
     /// The warning for an organiser who changed the storage policy. Another channel replaces the old channel, which
     /// devices may still follow.
     package func warning(lost channelID: String) -> String {

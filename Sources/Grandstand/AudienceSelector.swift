@@ -25,20 +25,8 @@ extension Contract.AudienceSelector {
     }
 
     package func matches(_ other: Audience.ID) -> Bool {
-        isOfApp(other) && (variant == nil || variant == other.variant?.rawValue ?? "")
-    }
-
-    private func isOfApp(_ id: Audience.ID) -> Bool {
-        bundleId == id.bundleID.rawValue && environment.rawValue == id.environment.rawValue
-    }
-
-    fileprivate func objection(among ids: some Sequence<Audience.ID>) -> String {
-        let place = "\(bundleId) in \(environment.rawValue)"
-        let variants = ids.filter(isOfApp).map(\.variant)
-        guard let variant, !variants.isEmpty else { return "The event has no audience \(place)." }
-        let known = variants.compactMap { $0?.rawValue }.sorted()
-        return "The event has no variant \(variant) of \(place); it has "
-            + (known.isEmpty ? "none there." : "\(known.joined(separator: ", ")).")
+        bundleId == other.bundleID.rawValue && environment.rawValue == other.environment.rawValue
+            && (variant == nil || variant == other.variant?.rawValue ?? "")
     }
 }
 
@@ -50,7 +38,10 @@ extension [Contract.AudienceSelector] {
     ///   - pointer: the place of the selectors in the request.
     package func faults(among ids: some Collection<Audience.ID>, at pointer: String = "/audiences") -> [FieldError] {
         enumerated().filter { !ids.contains(where: $0.element.matches) }.map { index, selector in
-            FieldError(pointer: "\(pointer)/\(index)", detail: selector.objection(among: ids))
+            let words = "\(selector.bundleId) in \(selector.environment.rawValue)"
+            return FieldError(
+                pointer: "\(pointer)/\(index)",
+                detail: "The event has no audience \(words)\(selector.variant.map { " for variant \($0)" } ?? "").")
         }
     }
 

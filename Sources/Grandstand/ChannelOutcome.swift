@@ -24,7 +24,8 @@ package enum ChannelOutcome: Sendable, Hashable {
     ///   - retries: `true`: the server retries after a refusal. `false`: the caller gets the refusal.
     ///   - attempts: the number of creations of this channel that were tried.
     package init(
-        creation answer: APNsAnswer<String>, retries: Bool, attempts: Int, now: Date, jitter: Double
+        creation answer: APNsAnswer<String>, retries: Bool, attempts: Int, now: Date,
+        jitter: Double = .random(in: 0..<1)
     ) {
         let next = Self.next(answer.refusal, attempts, now, jitter)
         self =
@@ -45,7 +46,10 @@ package enum ChannelOutcome: Sendable, Hashable {
     /// Judges the answer to a deletion. A channel that Apple does not know counts as deleted (docs/internals/apns.md C3).
     ///
     /// - Parameter isListed: whether Apple's list, which was read after a 404, may have the channel.
-    package init(deletion answer: APNsAnswer<Void>, isListed: Bool, attempts: Int, now: Date, jitter: Double) {
+    package init(
+        deletion answer: APNsAnswer<Void>, isListed: Bool, attempts: Int, now: Date,
+        jitter: Double = .random(in: 0..<1)
+    ) {
         let isGone =
             switch answer {
             case .accepted: true

@@ -19,8 +19,6 @@ package struct RateLimit: Sendable, Hashable {
     package struct Standing: Sendable, Hashable {
         /// The most requests at once.
         package var limit: Int
-        /// Requests that become allowed each second.
-        package var rate: Double
         package var remaining: Int
         /// If `isExhausted`: seconds until a request is allowed again. Otherwise: seconds until the bucket is full.
         package var reset: Int
@@ -47,7 +45,7 @@ package struct RateLimit: Sendable, Hashable {
         if !isExhausted { tokens -= count }
         let wait = ((isExhausted ? 1 : policy.burst) - tokens) / policy.rate
         return Standing(
-            limit: Int(policy.burst), rate: policy.rate, remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
+            limit: Int(policy.burst), remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
             isExhausted: isExhausted)
     }
 }

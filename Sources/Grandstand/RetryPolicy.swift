@@ -24,9 +24,6 @@ package struct RetryPolicy: Sendable, Hashable {
     /// For connections to APNs, which treats rapid opening and closing as an attack and blocks such clients
     /// (docs/internals/apns.md 6).
     package static let connections = RetryPolicy(base: 0.1, ceiling: 15)
-    /// For a connection that APNs ended because too many device tokens were wrong. The connection worked, so the pause
-    /// does not grow.
-    package static let deviceTokens = RetryPolicy(base: 1, ceiling: 1)
 
     /// For creations that Apple refused because no place is free. The server is not informed when a place becomes free
     /// or the limit is raised. So one creation of the app retries at this interval, and the others wait for its

@@ -33,14 +33,13 @@ package struct KeyRefusal: Sendable, Hashable {
 }
 
 /// Decides whether requests with a key's provider token are sent. After two refusals of the token in a row, requests
-/// wait. Then a single probe is sent every few seconds, until APNs accepts a probe or the key file holds another key.
-/// Pure: the result depends only on the answers and the given time.
+/// wait. Then a single probe is sent every few seconds, until APNs accepts a probe. Pure: the result depends only on the
+/// answers and the given time.
 package struct TokenStanding: Sendable, Equatable {
     /// What a request may do.
     package enum Turn: Sendable, Equatable {
+        /// Send the request. While APNs refuses the token, the request shows whether APNs accepts it again.
         case send
-        /// Send the request, to see whether APNs accepts the token again.
-        case probe
         /// Wait this many seconds. Then the next probe may be sent.
         case wait(KeyRefusal, seconds: TimeInterval)
     }
@@ -50,7 +49,6 @@ package struct TokenStanding: Sendable, Equatable {
     /// Seconds between two probes.
     package static let pause: TimeInterval = 3
 
-    private var key: [UInt8] = []
     /// The refusals in a row: their number, and the newest.
     private var count = 0
     private var newest: KeyRefusal?
@@ -66,42 +64,19 @@ package struct TokenStanding: Sendable, Equatable {
         guard let refusal else { return .send }
         let wait = probeAt?.timeIntervalSince(now) ?? 0
         // The second condition is false if the clock was set back; the request is then a probe.
-        guard wait > 0, wait <= Self.pause else {
-            probeAt = now.addingTimeInterval(Self.pause)
-            return .probe
-        }
-        return .wait(refusal, seconds: wait)
+        if wait > 0, wait <= Self.pause { return .wait(refusal, seconds: wait) }
+        probeAt = now.addingTimeInterval(Self.pause)
+        return .send
     }
 
-    /// Records that tokens are signed with this key from now on.
-    ///
-    /// - Parameter key: the fingerprint of the key.
-    /// - Returns: the refusal that ends because the key has changed; `nil`: there was none.
-    package mutating func use(_ key: [UInt8]) -> KeyRefusal? { key == self.key ? nil : reset(to: key) }
-
-    private mutating func reset(to key: [UInt8]) -> KeyRefusal? {
-        defer {
-            self = TokenStanding()
-            self.key = key
-        }
-        return refusal
-    }
-
-    /// Records that APNs refused a token that the key signed.
+    /// Records that APNs refused the token.
     ///
     /// - Returns: whether requests begin to wait because of this refusal.
-    package mutating func refused(_ reason: APNsReason, key: [UInt8], now: Date) -> Bool {
-        // An answer for another key belongs to a request that was under way when the key changed.
-        guard key == self.key else { return false }
+    package mutating func refused(_ reason: APNsReason, now: Date) -> Bool {
         count += 1
         newest = KeyRefusal(reason: reason, since: newest?.since ?? now)
         guard count == Self.threshold else { return false }
         probeAt = now.addingTimeInterval(Self.pause)
         return true
     }
-
-    /// Records that APNs accepted a token that the key signed.
-    ///
-    /// - Returns: the refusal that ends now; `nil`: there was none.
-    package mutating func accepted(key: [UInt8]) -> KeyRefusal? { key == self.key ? reset(to: key) : nil }
 }

@@ -47,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     func run() async throws {
-        CoreDumps.disable()
+        ServerProcess.prepare()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let logger = configuration.makeLogger()
         if configuration.isProxyIgnored { logger.warning("HTTPS_PROXY is ignored: connections to APNs use no proxy") }
@@ -88,7 +88,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let session = try await DatabaseSession.connect(configuration.database, logger: configuration.makeLogger())
         try await withCleanup({ await session.close() }) {
-            let names = try await session.migrate { Terminal.say("\($0)") }
+            let names = try await session.migrate()
             print(names.isEmpty ? "nothing to do" : names.map { "applied \($0)" }.joined(separator: "\n"))
         }
     }

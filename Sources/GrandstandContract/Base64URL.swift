@@ -7,8 +7,9 @@
 /// Base64 for URLs without padding (RFC 4648 section 5). JSON Web Tokens and secrets in URLs use it.
 package enum Base64URL {
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
+        // `replacing` needs iOS 16.
+        let standard = Data(bytes).base64EncodedString().filter { $0 != "=" }
+        return String(standard.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
     /// The bytes that `text` encodes; `nil` for text that is not Base64URL.

@@ -25,9 +25,8 @@ extension LiveActivities {
         startBackoffs[wanted.name] = nil
         // An earlier attempt for the same event and type may be in progress. The earlier and the new attempt result in
         // the same activity.
-        let attempt = attempt(wanted)
         let (results, result) = AsyncStream.makeStream(of: StartResult.self)
-        Task { result.yield(await attempt.value) }
+        Task { [attempt = attempt(wanted)] in result.yield(await attempt.value) }
         for await result in results { return try result.get() }
         return .waiting
     }

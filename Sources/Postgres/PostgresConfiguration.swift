@@ -28,8 +28,10 @@ package struct PostgresConfiguration: Sendable {
     /// Settings of every session, by name. They override those of the server, the role and the connection string. They
     /// are set after the connection is made, because connection poolers refuse unknown start-up parameters.
     package var sessionSettings: [String: String] = [:]
-    /// Receives the notices that the server raised in a transaction; `nil`: notices are only logged.
-    package var notices: PostgresNotices?
+    /// Called once for each transaction with notices (`raise notice`), with all of them in order. This happens after the
+    /// transaction has ended and before its caller continues. Transactions that were rolled back, or whose end is
+    /// unknown, are reported, too. The function must not block.
+    package var onNotices: (@Sendable ([PostgresError]) -> Void)?
     /// Called with the time that each caller waited for its connection; `nil`: not reported.
     package var onWait: (@Sendable (Duration) -> Void)?
     /// Called with each error of the server and of each attempt to connect. The function must not block. `nil`: not

@@ -1,13 +1,10 @@
 /// A five-character SQLSTATE (PostgreSQL, Appendix A).
-package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+package struct PostgresSQLState: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    package var description: String { rawValue }
-
     package static let warning = Self(rawValue: "01000")
-    package static let featureNotSupported = Self(rawValue: "0A000")
     package static let uniqueViolation = Self(rawValue: "23505")
     package static let readOnlySQLTransaction = Self(rawValue: "25006")
     package static let invalidSQLStatementName = Self(rawValue: "26000")

@@ -94,22 +94,6 @@ struct BucketTests {
         #expect(try bench.broadcast(on: bench.none, at: Bench.now + 4)[header: "retry-after"] == nil)
     }
 
-    @Test func `a changed rate applies from then on`() throws {
-        var bench = try Bench.withChannels()
-        try bench.add(#""name": "b", "by": "app", "rate": 8, "burst": 4"#)
-        #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 200, 429])
-        // In a quarter of a second at rate 8, the bucket gained two tokens. In three quarters of a second at rate 0, it
-        // gained none.
-        _ = bench.state.buckets.change("b", now: Bench.now + 0.25) { $0.rate = 0 }
-        #expect(try bench.statuses(3, at: 1) == [200, 200, 429])
-        _ = bench.state.buckets.change("b", now: Bench.now + 1) {
-            $0.rate = 100
-            $0.burst = 2
-        }
-        #expect(try bench.statuses(3, at: 2) == [200, 200, 429])
-        #expect(try bench.counts("b", at: 2) == .init(taken: 8, refused: 3, allowed: 106))
-    }
-
     @Test func `requests refused with 400 take nothing from a bucket, and broadcasts refused with 429 change nothing`()
         throws
     {

@@ -132,17 +132,6 @@ struct DeviceTests {
         let onChannel = stage.bench.state.allow(activity: 1, on: "anna", now: Bench.now)
         #expect(onChannel == nil)
     }
-
-    @Test func `a swiped activity is dismissed, and a removed device gets nothing`() throws {
-        var stage = try PhoneStage(follower: "anna")
-        let dismissed = [1, 2].map { stage.bench.state.dismiss(activity: $0, on: "anna", now: Bench.now) }
-        #expect(dismissed == [true, false])
-        #expect(stage.shown("anna").isEmpty)
-        let isRemoved = stage.bench.state.devices.remove("anna")
-        #expect(isRemoved)
-        #expect(stage.bench.state.devices.byID.isEmpty)
-        try stage.send(1, at: 10)
-    }
 }
 
 /// Device pushes for Live Activities.

@@ -102,14 +102,6 @@ struct QuirksTests {
         var quirks = Quirks()
         #expect(throws: SimulatorError.self) { try quirks.set([text]) }
     }
-
-    @Test func `in production, too, a broadcast has a unique ID`() throws {
-        var bench = try Bench()
-        let id = try bench.create(policy: 0, in: .production)
-        let first = try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"]
-        #expect(first?.count == 36)
-        #expect(try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"] != first)
-    }
 }
 
 struct JournalTests {
@@ -224,18 +216,6 @@ extension Bench {
     mutating func open() {
         connection += 1
         state.opened(connection: connection)
-    }
-}
-
-struct ChannelIDsTests {
-    @Test func `an ID has sixteen bytes in the layout of a UUID of version 1`() throws {
-        var ids = ChannelIDs()
-        var random = SeededRandom(seed: 7)
-        // RFC 9562 A.1: 2022-02-22 19:22:22 UTC is tick 0x1EC9414C232AB00.
-        let date = 1_645_557_742.0
-        let bytes = try #require(Data(base64Encoded: ids.make(now: date, using: &random)))
-        #expect(bytes.count == 16)
-        #expect(Array(bytes.prefix(10)) == [0xC2, 0x32, 0xAB, 0x00, 0x94, 0x14, 0x11, 0xEC, 0, 0])
     }
 }
 

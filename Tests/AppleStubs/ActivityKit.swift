@@ -8,6 +8,16 @@ public protocol ActivityAttributes: Decodable, Encodable {
     associatedtype ContentState: Decodable, Encodable, Hashable
 }
 
+/// Each of Apple's sequences of updates.
+@available(iOS 16.1, *)
+public struct Updates<Element>: AsyncSequence {
+    public struct Iterator: AsyncIteratorProtocol {
+        public mutating func next() async -> Element? { fatalError() }
+    }
+
+    public func makeAsyncIterator() -> Iterator { fatalError() }
+}
+
 // Apple's type is not Sendable either, so an activity may not cross tasks.
 @available(iOS 16.1, *)
 public class Activity<Attributes: ActivityAttributes>: Identifiable {
@@ -51,29 +61,9 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
         _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy = .default
     ) async { fatalError() }
 
-    public struct ActivityStateUpdates: AsyncSequence {
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> ActivityState? { fatalError() }
-        }
-
-        public func makeAsyncIterator() -> Iterator { fatalError() }
-    }
-
-    public struct PushTokenUpdates: AsyncSequence {
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> Data? { fatalError() }
-        }
-
-        public func makeAsyncIterator() -> Iterator { fatalError() }
-    }
-
-    public struct ActivityUpdates: AsyncSequence {
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> Activity<Attributes>? { fatalError() }
-        }
-
-        public func makeAsyncIterator() -> Iterator { fatalError() }
-    }
+    public typealias ActivityStateUpdates = Updates<ActivityState>
+    public typealias PushTokenUpdates = Updates<Data>
+    public typealias ActivityUpdates = Updates<Activity<Attributes>>
 }
 
 @available(iOS 16.2, *)
@@ -132,9 +122,7 @@ public struct LocalizedStringResource: Sendable, ExpressibleByStringLiteral {
 
 @available(iOS 16.1, *)
 public enum ActivityAuthorizationError: Error {
-    case attributesTooLarge, denied, globalMaximumExceeded, malformedActivityIdentifier, missingProcessIdentifier
-    case persistenceFailure, reconnectNotPermitted, targetMaximumExceeded, unentitled, unsupported, unsupportedTarget
-    case visibility
+    case denied, visibility
 }
 
 @available(iOS 16.1, *)
@@ -148,20 +136,8 @@ public final class ActivityAuthorizationInfo {
     @available(iOS 16.2, *)
     public var frequentPushEnablementUpdates: FrequentPushEnablementUpdates { fatalError() }
 
-    public struct ActivityEnablementUpdates: AsyncSequence {
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> Bool? { fatalError() }
-        }
-
-        public func makeAsyncIterator() -> Iterator { fatalError() }
-    }
+    public typealias ActivityEnablementUpdates = Updates<Bool>
 
     @available(iOS 16.2, *)
-    public struct FrequentPushEnablementUpdates: AsyncSequence {
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> Bool? { fatalError() }
-        }
-
-        public func makeAsyncIterator() -> Iterator { fatalError() }
-    }
+    public typealias FrequentPushEnablementUpdates = Updates<Bool>
 }

@@ -13,13 +13,10 @@ public let kSecAttrAccount: CFString = "acct"
 public let kSecAttrAccessible: CFString = "pdmn"
 public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
 public let kSecReturnData: CFString = "r_Data"
-public let kSecMatchLimit: CFString = "m_Limit"
-public let kSecMatchLimitOne: CFString = "m_LimitOne"
 public let kSecValueData: CFString = "v_Data"
 
 public let errSecSuccess: OSStatus = 0
 public let errSecItemNotFound: OSStatus = -25_300
-public let errSecDuplicateItem: OSStatus = -25_299
 
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     fatalError()

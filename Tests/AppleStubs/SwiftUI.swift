@@ -15,10 +15,14 @@ extension Optional: View where Wrapped: View {
     public var body: Never { return fatalError() }
 }
 
-/// The result of a modifier or a container.
-public struct Stub: View {
+public protocol StubView: View where Body == Never {}
+
+extension StubView {
     public var body: Never { return fatalError() }
 }
+
+/// The result of a modifier or a container.
+public struct Stub: StubView {}
 
 @resultBuilder
 public enum ViewBuilder {
@@ -33,9 +37,7 @@ public enum ViewBuilder {
 }
 
 /// Either of two views.
-public struct Either<First: View, Second: View>: View {
-    public var body: Never { return fatalError() }
-}
+public struct Either<First: View, Second: View>: StubView {}
 
 @available(iOS 14, *)
 @MainActor
@@ -70,60 +72,50 @@ public struct HorizontalAlignment: Sendable {
     public static let center = Self()
 }
 
-public struct VStack: View {
+public struct VStack: StubView {
     public init(
         alignment: HorizontalAlignment = .center, spacing: Double? = nil, @ViewBuilder content: () -> some View
     ) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct HStack: View {
+public struct HStack: StubView {
     public init(spacing: Double? = nil, @ViewBuilder content: () -> some View) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct List: View {
+public struct List: StubView {
     public init(@ViewBuilder content: () -> some View) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct Section: View {
+public struct Section: StubView {
     @available(iOS 15, *)
     public init(_ title: String, @ViewBuilder content: () -> some View) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct ForEach: View {
+public struct ForEach: StubView {
     public init<Data: RandomAccessCollection>(
         _ data: Data, @ViewBuilder content: @escaping (Data.Element) -> some View
     ) where Data.Element: Identifiable { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
 @available(iOS 16, *)
-public struct NavigationStack: View {
+public struct NavigationStack: StubView {
     public init(@ViewBuilder root: () -> some View) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct Spacer: View {
+public struct Spacer: StubView {
     public init() {}
-    public var body: Never { return fatalError() }
 }
 
-public struct Text: View {
+public struct Text: StubView {
     public init(_ text: some StringProtocol) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct Button: View {
+public struct Button: StubView {
     public init(_ title: some StringProtocol, action: @escaping @MainActor () -> Void) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
-public struct Toggle: View {
+public struct Toggle: StubView {
     public init(_ title: some StringProtocol, isOn: Binding<Bool>) { fatalError() }
-    public var body: Never { return fatalError() }
 }
 
 @propertyWrapper

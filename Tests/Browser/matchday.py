@@ -138,7 +138,7 @@ def compose(b, content, button="Send", **fields):
 # What of the match page is not within the window as it is, without scrolling.
 OUTSIDE = """
 return ['.score .lock-screen', '.outcome', '[name=contentState]', '[name=alertTitle]', '.composer button.primary',
-    '[data-found=verdict]', '.started .bar', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
+    '[data-found=verdict]', '.started p', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
   const box = document.querySelector(css)?.getBoundingClientRect();
   return !box || box.top < 0 || box.bottom > innerHeight || box.right > innerWidth;
 });
@@ -235,12 +235,6 @@ def the_readers_zone(place, browser):
         moved = place.call("GET", "/v1/events/zoned")
         assert moved["startsAt"].startswith("2031-03-01T19:00:00"), moved["startsAt"]
         assert moved["endsAt"].startswith("2031-03-01T22:30:15"), moved["endsAt"]
-        b.press("Show UTC", "footer")
-        b.wait_text("Times are in UTC")
-        assert "1 Mar 2031, 19:00" in b.one(".heading").text, b.one(".heading").text
-        assert b.one("main [name=startsAt]").get_attribute("value") == "2031-03-01 19:00"
-        b.press("Show Asia/Tokyo", "footer")
-        b.wait_text("Times are in Asia/Tokyo")
         b.open("/console/audit-log")
         assert "UTC" not in b.one("main").text, "a time on the page is not the reader's"
         return b.findings
@@ -279,15 +273,13 @@ def channels_and_quota(place, browser):
         b.wait("the plot to change", lambda: b.one(plot).get_attribute("outerHTML") != before, 30)
         b.look("overview")
         if place.keep:
-            b.press("a week")
-            b.wait("the plot", lambda: b.all(plot))
             plots = b.one(plot).find_element("xpath", "ancestor::section").rect
             b.picture("quota", place.keep, top=plots["y"] - 16, height=plots["height"] + 32)
         b.open(f"/console/apps/{APP}/production/reconciliations")
         buttons = [e for e in b.all("#runs ~ ul button, section[aria-labelledby=runs] button") if e.is_displayed()]
         assert buttons, "no reconciliation can be run"
         buttons[0].click()
-        b.wait_text("Plan (")
+        b.wait_text("Plan")
         b.look("reconciliation")
         return b.findings
 
@@ -360,7 +352,7 @@ def without_scripts(place, browser):
         b.wait("the event", lambda: place.call("GET", "/v1/events/derby")["state"] != "ended")
         b.open(f"/console/apps/{APP}/production/reconciliations")
         b.one("section[aria-labelledby=runs] button").click()
-        b.wait_text("Plan (")
+        b.wait_text("Plan")
         return []
 
 

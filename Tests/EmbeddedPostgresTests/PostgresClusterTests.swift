@@ -49,13 +49,6 @@ struct PostgresClusterTests {
     func `a cluster with a path that is long, or has signs with a meaning, serves`(path: String) async throws {
         #expect(try await workshop.answer("select 1", at: "\(workshop.folder)/\(path)") == "1")
     }
-
-    @Test func `two directories with long paths have different socket folders`() {
-        let long = "/" + String(repeating: "d", count: ClusterLayout.socketPathLimit)
-        #expect(ClusterLayout(directory: long).socketFolder == ClusterLayout(directory: long).socketFolder)
-        #expect(ClusterLayout(directory: long).socketFolder != ClusterLayout(directory: long + "e").socketFolder)
-        #expect(ClusterLayout(directory: "/srv/grandstand").socketFolder == "/srv/grandstand/run")
-    }
 }
 
 @Suite(.timeLimit(.minutes(20)))
@@ -98,12 +91,6 @@ struct ProgramsTests {
             _ = try await Programs.find("16", in: [newer, older], data: "/data")
         }
         #expect(refusal?.description.contains("/data was made by PostgreSQL 16") == true)
-    }
-
-    @Test func `the reported reason is the last error, not the hint after it`() {
-        #expect("LOG:  starting\nFATAL:  no room\nHINT:  make some\n\n".complaint == "FATAL:  no room")
-        #expect("one\ntwo\n  \n".complaint == "two")
-        #expect("".complaint == "nothing")
     }
 }
 

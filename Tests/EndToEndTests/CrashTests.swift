@@ -1,13 +1,11 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandCommand
-@testable internal import GrandstandServer
 
 /// Processes that are killed, answers that are lost, many replicas: Apple's list and the ledger end up the same.
 @Suite(.timeLimit(.minutes(20)))
@@ -24,7 +22,7 @@ struct CrashTests {
             let events = (0..<Self.events).map { "event-\($0)" }
             let third = events.count / 3
             for round in 0..<2 {
-                let server = try await ServerProcess.start(environment)
+                let server = try await ChildProcess.server(environment)
                 let api = HTTPCaller(url: server.url, secret: secret)
                 if round == 0 { try await Stage.putApp(api) }
                 // The server is killed while some calls are on their way, some are processed but not answered, and some
@@ -39,7 +37,7 @@ struct CrashTests {
                 simulator.removeFault(hold)
             }
 
-            let server = try await ServerProcess.start(environment)
+            let server = try await ChildProcess.server(environment)
             let api = HTTPCaller(url: server.url, secret: secret)
             try await Self.declare(events[...], api)
             let channels = try await until("every event has its channel", within: .seconds(120)) {
@@ -60,40 +58,11 @@ struct CrashTests {
         }
     }
 
-    @Test func `of four hundred creations over three replicas at a limit of a hundred, a hundred succeed`() async throws
-    {
-        try await Stage.place(options: { $0.quirks.capitals = .accepted }) { environment, simulator in
-            try await Stage.serve(environment, simulator: simulator) { first in
-                try await Stage.serve(environment, simulator: simulator) { second in
-                    try await Stage.serve(environment, simulator: simulator) { third in
-                        try await first.putApp(channelLimit: 100)
-                        async let one = first.createChannels(134)
-                        async let two = second.createChannels(133)
-                        async let three = third.createChannels(133)
-                        let answers = try await one + two + three
-                        #expect(answers.count { $0.status == 201 } == 100)
-                        // If there are other answers, the failure shows their texts.
-                        let others: [String] = Self.texts(answers)
-                        #expect(others == [])
-                        #expect(simulator.journal().count { $0.request.isCreation } == 100)
-                        #expect(first.atApple().count == 100)
-                        #expect(try await second.quota()["used"]?.int == 100)
-                    }
-                }
-            }
-        }
-    }
-
-    /// The texts of answers that are neither 201 nor the refusal `quota-exhausted`.
-    private static func texts(_ answers: [HTTPCaller.Answer]) -> [String] {
-        answers.filter { $0.status != 201 && $0.slug != "quota-exhausted" }.map(\.text)
-    }
-
     private static let events = 1_000
 
     /// Declares events with one audience each, some at a time. Declaring one again does no harm.
     private static func declare(_ keys: ArraySlice<String>, _ api: HTTPCaller) async throws {
-        let audience = Stage.audience(.development, .noMessageStored)
+        let audience = Stage.audience()
         try await forEach(keys, atMost: 8) { key in
             let answer = try await api("PUT", "/v1/events/\(key)", #"{"name": "Match", "audiences": [\#(audience)]}"#)
             try #require([200, 201].contains(answer.status), "\(answer.text)")
@@ -126,8 +95,7 @@ struct StopTests {
             let events = (0..<4).map { "event-\($0)" }
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putApp()
-                for key in events { try await stage.putEvent(key) }
-                for key in events { try await stage.activeChannels(of: key) }
+                for key in events { try await stage.liveEvent(key) }
                 accepted = await withTaskGroup(of: String?.self) { group in
                     for number in 0..<120 {
                         group.addTask {
@@ -140,7 +108,7 @@ struct StopTests {
                         }
                     }
                     group.addTask {
-                        _ = try? await stage.sent(5)
+                        _ = try? await simulator.requests(5) { $0.request.isBroadcast }
                         stage.running.cancel()
                         return nil
                     }
@@ -169,18 +137,18 @@ struct StopTests {
     @Test func `the process ends within its time limit even if a statement is still running`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { environment, _ in
             let secret = try await Stage.secret(environment)
-            let server = try await ServerProcess.start(environment)
-            let pool = Stage.pool(environment)
-            try await pool.transaction { connection in
-                // Keys can be read. The stop cannot write when the key was last used.
-                try await connection.query("lock table api_keys in exclusive mode")
-                #expect(try await HTTPCaller(url: server.url, secret: secret)("GET", "/v1/apps").status == 200)
-                let began = ContinuousClock.now
-                await server.terminate()
-                // The stop takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.
-                #expect(began.duration(to: .now) < .seconds(20))
+            let server = try await ChildProcess.server(environment)
+            try await Stage.onDatabase(of: environment) { pool in
+                try await pool.transaction { connection in
+                    // Keys can be read. The stop cannot write when the key was last used.
+                    try await connection.query("lock table api_keys in exclusive mode")
+                    #expect(try await HTTPCaller(url: server.url, secret: secret)("GET", "/v1/apps").status == 200)
+                    let began = ContinuousClock.now
+                    await server.terminate()
+                    // The stop takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.
+                    #expect(began.duration(to: .now) < .seconds(20))
+                }
             }
-            await pool.close()
         }
     }
 }

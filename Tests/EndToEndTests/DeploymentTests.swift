@@ -5,7 +5,6 @@ internal import Postgres
 internal import Testing
 
 @testable internal import EmbeddedPostgres
-@testable internal import GrandstandCommand
 @testable internal import GrandstandServer
 
 /// The server behind a HAProxy that ends TLS, with the configuration of `docker/`.
@@ -41,7 +40,7 @@ struct ProxyTests {
             let address = stage.url.replacingOccurrences(of: "http://", with: "")
             let process = try ChildProcess(
                 [Self.haproxy ?? "haproxy", "-db", "-f", configuration],
-                ["GRANDSTAND_ONE": address, "GRANDSTAND_TWO": address], log: folder.path + "/haproxy.log")
+                ["GRANDSTAND_ONE": address, "GRANDSTAND_TWO": address])
             // Sends a request over TLS, like a browser that does not send `Sec-Fetch-Site`.
             func ask(_ line: String, _ headers: [String] = [], _ body: String = "") async throws -> String {
                 let fields =
@@ -53,7 +52,7 @@ struct ProxyTests {
                     #"printf %s "$1" | openssl s_client -quiet -ign_eof -unix "$2" 2>/dev/null"#,
                     fields.joined(separator: "\r\n") + "\r\n\r\n" + body, socket)
             }
-            _ = try await until("HAProxy passes requests on (\(folder.path)/haproxy.log)") {
+            _ = try await until("HAProxy passes requests on") {
                 try await ask("GET /healthz").hasPrefix("HTTP/1.1 200") ? true : nil
             }
             func signIn(_ headers: String...) async throws -> String {
@@ -134,7 +133,7 @@ struct RoleGrantsTests {
         let folder = try TemporaryFolder()
         let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
         let url = try await cluster.start()
-        try await withCleanup({ await cluster.stop() }) {
+        try await ending(with: { await cluster.stop() }) {
             let administration = PostgresPool(configuration: .init(connectionString: url), logger: Stage.logger)
             let programs = try await Programs.find(nil, in: Programs.folders(), data: "")
             // The script may be run again, so it runs twice here.
@@ -190,7 +189,7 @@ struct PoolerTests {
                 try await stage.putLiveEvent()
                 let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
                 #expect(try await stage.settled(id).deliveryStates == ["accepted"])
-                let path = "/v1/lookup/\(stage.bundleID)/development/derby"
+                let path = "/v1/lookup/\(Stage.bundleID)/development/derby"
                 #expect(try await stage.api("GET", path).status == 200)
             }
             await bouncer.stop()

@@ -19,7 +19,9 @@ struct KillTests {
     {
         print("kills: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")
         try await Stadium.with(events: Self.events) { stadium, simulator in
-            print("kills: \(try await Self.kill(stadium, simulator))")
+            try await AppleConsole.with(simulator, .production) { console in
+                print("kills: \(try await Self.kill(stadium, simulator, ForeignSystem(console)))")
+            }
         }
     }
 
@@ -28,7 +30,7 @@ struct KillTests {
     {
         try await Stage.place { environment, simulator in
             let secret = try await Stage.secret(environment)
-            let first = try await ServerProcess.start(environment)
+            let first = try await ChildProcess.server(environment)
             let api = HTTPCaller(url: first.url, secret: secret)
             try await Stage.putApp(api)
             let audience = Stage.audience(.production, .mostRecentMessageStored)
@@ -41,7 +43,7 @@ struct KillTests {
             let answer = try await api("POST", "/v1/events/derby/broadcasts", body)
             #expect(answer.status == 202)
             let lost = try #require(try await simulator.requests(1) { $0.request.isBroadcast }.first)
-            let second = try await ServerProcess.start(environment)
+            let second = try await ChildProcess.server(environment)
             let killed = ContinuousClock.now
             await first.kill()
             simulator.removeFault(hold)
@@ -53,11 +55,12 @@ struct KillTests {
         }
     }
 
-    private static func kill(_ stadium: Stadium, _ simulator: Simulator) async throws -> String {
-        let foreigner = ForeignSystem()
-        let foreign = Task { try await foreigner.run(simulator) }
-        foreigner.turn()
+    private static func kill(
+        _ stadium: Stadium, _ simulator: Simulator, _ foreigner: ForeignSystem
+    ) async throws -> String {
+        async let first: Void = foreigner.turn()
         try await stadium.open()
+        await first
         let opened = try await stadium.channels()
         // APNs refuses some broadcasts to channels that exist, as if the channels did not exist.
         try simulator.addFaults(
@@ -77,7 +80,12 @@ struct KillTests {
                 for event in 0..<events {
                     // The other system gets a turn for every eighth event only, so it works much less often than the
                     // server. Its turns are spread over the whole round.
-                    if event % 8 == round % 8 { foreigner.turn() }
+                    if event % 8 == round % 8 {
+                        group.addTask {
+                            await foreigner.turn()
+                            return nil
+                        }
+                    }
                     if event == moment {
                         group.addTask {
                             await stadium.perform(kill, on: victim)
@@ -108,13 +116,11 @@ struct KillTests {
             return calls.areMet(by: record.arrivals) && record.rings.count >= goals.count ? true : nil
         }
         #expect(calls.areMet(by: record.arrivals), "a newest state is missing")
-        #expect(ArrivalOrder(record.arrivals).backwards == [])
+        #expect(record.arrivals.backwards() == [])
         #expect(!record.arrivals.contains { calls.withdrawn[$0.match].contains($0.number) }, "withdrawn, and sent")
         #expect(goals.subtracting(record.rings.keys) == [], "goals that did not ring")
         // If APNs' answer was missing, the same message is sent again with the same timestamp: this is no second ring.
         #expect(record.rings.filter { $0.value.count > 1 } == [:], "goals that rang twice")
-        foreigner.finish()
-        try await foreign.value
         try await expectChannels(stadium, simulator, foreigner, opened)
         return "\(Drill.text(tally)); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
             + "\(calls.withdrawals) withdrawn, \(record.arrivals.count) sent; "
@@ -134,8 +140,8 @@ struct KillTests {
         #expect(channels.filter { opened[$0.key] != nil } == opened)
         #expect(Set(channels.values).count == channels.count)
         #expect(atApple.isSuperset(of: channels.values))
-        #expect(foreigner.made.isDisjoint(with: channels.values))
-        #expect(atApple.isSuperset(of: foreigner.kept))
+        #expect(await foreigner.made.isDisjoint(with: channels.values))
+        #expect(atApple.isSuperset(of: await foreigner.kept))
     }
 }
 

@@ -1,11 +1,10 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
-internal import GrandstandClient
 internal import Testing
 
 /// The whole way: an app, an event for two environments under two policies, lookups, updates, the end.
-@Suite(.sharedStage, .timeLimit(.minutes(20)))
+@Suite(.timeLimit(.minutes(20)))
 struct MainJobTests {
     /// JSON that must arrive unchanged: numbers that a decoder would change, an escape, white space and an order of
     /// keys.
@@ -14,13 +13,15 @@ struct MainJobTests {
         #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
 
     @Test func `a match goes from declaration to end, and APNs sees the documented requests`() async throws {
-        let stage = try await Stage.own()
-        let isOwn = stage.isOwn
-        let channels = try await stage.putLiveEvent(
-            nil,
-            [stage.audience(.development, .noMessageStored), stage.audience(.production, .mostRecentMessageStored)])
+        try await Stage.with { try await Self.play($0) }
+    }
+
+    private static func play(_ stage: Stage) async throws {
+        try await stage.putApp()
+        try await stage.putEvent(nil, [Stage.audience(), Stage.audience(.production, .mostRecentMessageStored)])
+        let channels = try await stage.activeChannels()
         #expect(channels.count == 2)
-        let creations = try await stage.simulator.requests(2) { $0.request.isCreation && isOwn($0.request) }
+        let creations = try await stage.simulator.requests(2) { $0.request.isCreation }
         #expect(
             Set(creations.map(\.request.text)) == [
                 #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#,
@@ -30,10 +31,9 @@ struct MainJobTests {
         // Apps make this lookup before they start an activity. It gives the ID of the channel that the simulator
         // has.
         for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
-            let lookup = try await stage.client.lookup(
-                stage.event, in: .init(stage.bundleID, .init(rawValue: environment.rawValue)))
-            #expect(lookup.channelId == channel)
-            #expect(stage.simulator.channels(of: stage.bundleID, in: environment).map(\.id) == [channel])
+            let lookup = try await stage.shown("/v1/lookup/\(Stage.bundleID)/\(environment)/derby")
+            #expect(lookup["channelId"]?.string == channel)
+            #expect(stage.simulator.channels(of: Stage.bundleID, in: environment).map(\.id) == [channel])
         }
 
         let before = Int(Date().timeIntervalSince1970)
@@ -63,7 +63,7 @@ struct MainJobTests {
         ]
         for (environment, channel) in zip([APNsEnvironment.development, .production], channels) {
             let entries = try await stage.simulator.requests(3) {
-                $0.request.isBroadcast && $0.request.environment == environment && isOwn($0.request)
+                $0.request.isBroadcast && $0.request.environment == environment
             }
             #expect(entries.count == 3)
             var last = 0
@@ -72,7 +72,7 @@ struct MainJobTests {
                 let timestamp = try #require(request.timestamp)
                 #expect(entry.status == 200)
                 #expect(request.method == "POST")
-                #expect(request.path == "/4/broadcasts/apps/\(stage.bundleID)")
+                #expect(request.path == "/4/broadcasts/apps/\(Stage.bundleID)")
                 #expect(request.text == #"{"aps":{"timestamp":\#(timestamp),\#(body)}}"#)
                 #expect(timestamp > last)
                 #expect(((before - 1)...(after + 3)).contains(timestamp))
@@ -101,6 +101,6 @@ struct MainJobTests {
             }
         }
 
-        #expect(try await stage.api("GET", "/v1/events/\(stage.event)").json["state"]?.string == "ended")
+        #expect(try await stage.shown("/v1/events/derby")["state"]?.string == "ended")
     }
 }

@@ -1,7 +1,4 @@
-internal import APNsWire
 internal import Grandstand
-internal import GrandstandContract
-internal import GrandstandTestKit
 internal import Testing
 
 /// Every operation, called with a key of one app for resources of that app, of another app, and of both.
@@ -47,7 +44,7 @@ struct ReachMatrixTests {
     private static func body(_ call: Contract.Operation) -> String? {
         switch (call.method, call.path) {
         case ("PUT", "/v1/events/{key}"):
-            #"{"name": "Mine", "audiences": [\#(Stage.audience(.development, .noMessageStored))]}"#
+            #"{"name": "Mine", "audiences": [\#(Stage.audience())]}"#
         case ("PATCH", _): #"{"kind": "mine"}"#
         case (_, "/v1/events/{key}/state"), (_, "/v1/events/{key}/state/preview"): #"{"contentState": {"n": 1}}"#
         case ("POST", "/v1/events/{key}/broadcasts"), (_, "/v1/events/{key}/broadcasts/preview"): update
@@ -60,7 +57,7 @@ struct ReachMatrixTests {
     /// Makes an event of these apps with a sent and a scheduled broadcast, and a webhook and a key for them. The first
     /// app also gets a channel.
     private func make(_ name: String, of apps: [String], on stage: Stage) async throws -> Thing {
-        try await stage.putEvent(name, apps.map { Stage.audience(.development, .noMessageStored, of: $0) })
+        try await stage.putEvent(name, apps.map { Stage.audience(of: $0) })
         try await stage.activeChannels(of: name)
         _ = try await stage.broadcast(Self.update, to: name)
         let scheduled = try await stage.broadcast(

@@ -6,7 +6,6 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-@testable internal import GrandstandCommand
 @testable internal import GrandstandServer
 
 /// A primary and a synchronous standby: the standby goes on with all that the primary had.

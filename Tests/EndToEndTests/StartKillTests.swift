@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -74,23 +75,23 @@ struct StartKillTests {
         let report = try await start.done()
         let rows = try await stadium.rows(
             """
-            select i.installation, s.state::text as state, s.confirmed_at is not null as is_confirmed
+            select i.installation::text as installation, s.state::text as state, s.confirmed_at is not null as is_confirmed
             from start_runs r join starts s on s.run = r.id join installations i on i.id = s.installation
             where r.event_key = \(start.event) and s.state not in ('pending', 'sending')
             """)
-        var states: [UUID: String] = [:]
+        var states: [String: String] = [:]
         for row in rows {
-            let installation = try row.decode(UUID.self, "installation")
+            let installation = try row.decode(String.self, "installation")
             states[installation] = try row.decode(String.self, "state")
             if try row.decode(Bool.self, "is_confirmed") {
-                #expect(confirmed.contains { $0.installation == installation })
+                #expect(confirmed.contains { $0.identity.installationId == installation })
             }
         }
         #expect(report.addsUp, "\(report)")
         #expect(report.count("followers") == start.installations.count)
         #expect(report.count("pending") == 0)
         // A phone with a reinstalled app may have got its card as the old or as the new installation.
-        #expect(report.count("confirmed") == confirmed.count { states[$0.installation] != nil })
+        #expect(report.count("confirmed") == confirmed.count { states[$0.identity.installationId] != nil })
         var sum = ["cards": 0]
         for state in ["accepted", "rejected", "unknown"] {
             sum[state] = states.values.count { $0 == state }
@@ -99,7 +100,7 @@ struct StartKillTests {
         let phones = Dictionary(grouping: start.installations, by: \.phone)
         for (phone, installations) in phones {
             let cards = start.cards(of: installations[0])
-            let known = installations.compactMap { states[$0.installation] }
+            let known = installations.compactMap { states[$0.identity.installationId] }
             sum["cards"]? += cards
             #expect(cards <= 1, "\(phone): \(cards) cards, \(known)")
             if known.contains("accepted") {
@@ -145,8 +146,7 @@ struct KickOff: Sendable {
         late = try fans("late", size / 5)
         reinstalled = early.prefix(size / 10).map { fan in
             var fan = fan
-            fan.installation = UUID()
-            fan.secret = Fan.makeSecret()
+            fan.identity = .init(new: fan.identity.app)
             return fan
         }
     }
@@ -173,7 +173,7 @@ struct KickOff: Sendable {
         let shown = (early + late).enumerated().filter { $0.offset.isMultiple(of: 2) && cards(of: $0.element) > 0 }
             .map(\.element)
         try await forEach(shown, atMost: 12) { fan in
-            try await insist("\(fan.phone) reports", key: deviceKey) { try await fan.reporting($0, of: event) }
+            try await insist("\(fan.phone) reports", key: deviceKey) { try await fan.report($0, of: event) }
         }
         return shown
     }
@@ -197,7 +197,7 @@ struct KickOff: Sendable {
 
     private func register(_ fans: [Fan]) async throws {
         try await forEach(fans, atMost: 12) { fan in
-            try await insist("\(fan.phone) registers", key: deviceKey) { try await fan.registration($0) }
+            try await insist("\(fan.phone) registers", key: deviceKey) { try await fan.register($0) }
         }
     }
 

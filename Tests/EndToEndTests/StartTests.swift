@@ -1,4 +1,3 @@
-internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
@@ -28,13 +27,11 @@ struct StartTests {
     }
 
     @Test func `a port in use is named`() async throws {
-        try await Stage.place { environment, simulator in
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                let port = try #require(URL(string: stage.url)?.port)
-                let line = try await Self.refusal(environment.merging(["GRANDSTAND_PORT": String(port)]) { $1 })
-                #expect(line.hasPrefix("GRANDSTAND_PORT: port \(port) "))
-                #expect(try await stage.api("GET", "/readyz").status == 200)
-            }
+        try await Stage.with { stage in
+            let port = try #require(URL(string: stage.url)?.port)
+            let line = try await Self.refusal(stage.environment.merging(["GRANDSTAND_PORT": String(port)]) { $1 })
+            #expect(line.hasPrefix("GRANDSTAND_PORT: port \(port) "))
+            #expect(try await stage.api("GET", "/readyz").status == 200)
         }
     }
 
@@ -52,18 +49,16 @@ struct StartTests {
     }
 
     @Test func `an incompatible newer database is refused by running and starting servers, with advice`() async throws {
-        try await Stage.place { environment, simulator in
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                try await PostgresCluster.withPool(try #require(environment["DATABASE_URL"])) { pool in
-                    try await pool.withConnection { try await $0.script(Self.future) }
-                }
-                let answer = try await until("it is not ready") {
-                    let answer = try await stage.api("GET", "/readyz")
-                    return answer.status == 503 ? answer : nil
-                }
-                #expect(answer.text.contains("run a newer one"), "\(answer.text)")
+        try await Stage.with { stage in
+            try await Stage.onDatabase(of: stage.environment) { pool in
+                try await pool.withConnection { try await $0.script(Self.future) }
             }
-            let line = try await Self.refusal(environment)
+            let answer = try await until("it is not ready") {
+                let answer = try await stage.api("GET", "/readyz")
+                return answer.status == 503 ? answer : nil
+            }
+            #expect(answer.text.contains("run a newer one"), "\(answer.text)")
+            let line = try await Self.refusal(stage.environment)
             #expect(line.contains("Only builds that know migration 100000") && line.contains("run a newer one"))
         }
     }
@@ -82,12 +77,6 @@ struct StartTests {
             #expect(line.contains("grandstand migrate"))
         }
     }
-
-    @Test func `the error for an unreachable database does not contain the password`() async throws {
-        let line = try await Self.refusal(["DATABASE_URL": "postgres://user:topsecret@127.0.0.1:1/grandstand"])
-        #expect(line.contains("database"))
-        #expect(!line.contains("topsecret"))
-    }
 }
 
 /// A database that cannot do its work: 503 says what is wrong and what to do, and the server goes on once the database
@@ -99,10 +88,9 @@ struct DatabaseFaultTests {
     @Test func `on a full disk requests are refused with that reason, and accepted messages are sent later`()
         async throws
     {
-        try await Stage.place { environment, simulator in
-            let pool = Stage.pool(environment)
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                try await stage.putLiveEvent()
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            try await Stage.onDatabase(of: stage.environment) { pool in
                 try await pool.withConnection { connection in
                     try await connection.script(
                         """
@@ -116,27 +104,23 @@ struct DatabaseFaultTests {
                 try await pool.query(
                     "create trigger full_disk before insert on broadcasts execute function full_disk()")
                 let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
-                #expect(refused.status == 503)
-                #expect(refused.slug == "store-unavailable")
+                #expect(refused.status == 503 && refused.slug == "store-unavailable")
                 #expect(refused.headers["retry-after"] == "10")
                 let detail = try #require(refused.json["detail"]?.string)
                 #expect(detail.contains("disk is full") && detail.contains("Free or add space"), "\(detail)")
                 #expect(!detail.contains("extend file"))
                 let ready = try await stage.api("GET", "/readyz")
-                #expect(ready.status == 503)
-                #expect(ready.json["trouble"]?.string == "disk-full", "\(ready.text)")
-                #expect(ready.json["detail"]?.string?.contains("disk is full") == true)
+                #expect(ready.status == 503 && ready.json["trouble"]?.string == "disk-full", "\(ready.text)")
                 let numbers = try await MetricsTests.scrape(stage.api)
                 #expect(numbers.contains("\ngrandstand_database_trouble{trouble=\"disk-full\"} 1\n"))
-                #expect(numbers.contains("\ngrandstand_database_trouble{trouble=\"read-only\"} 0\n"))
 
-                try await pool.query("drop trigger full_disk on broadcasts")
-                try await pool.query("drop trigger full_disk on deliveries")
+                for table in ["broadcasts", "deliveries"] {
+                    try await pool.query(PostgresQuery(unsafeSQL: "drop trigger full_disk on \(table)"))
+                }
                 #expect(try await stage.settled(id).deliveryStates == ["accepted"])
                 let next = try await stage.broadcast(Self.update)
                 #expect(try await stage.settled(next).deliveryStates == ["accepted"])
             }
-            await pool.close()
         }
     }
 }
@@ -144,69 +128,52 @@ struct DatabaseFaultTests {
 /// PostgreSQL goes away and comes back under a server that answers lookups.
 @Suite(.timeLimit(.minutes(20)))
 struct LookupOutageTests {
-    private static let path = "/v1/lookup/com.example.Stadium/development/derby"
     private static let batch = "/v1/lookup/com.example.Stadium/development"
+    private static let path = batch + "/derby"
 
     @Test func `lookups get old answers with an Age field during an outage, and changes are known soon after it`()
         async throws
     {
         try await Stage.onCluster { cluster, environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in
-                try await Self.outage(of: cluster, stage)
+                try await stage.putLiveEvent()
+                let phone = try await stage.caller([.lookup], app: Stage.bundleID)
+                // If something changed just before the stop, the server would know that its answer is outdated, and
+                // would not give it.
+                var before: HTTPCaller.Answer?
+                var same = 0
+                try await until("nothing changes any more") {
+                    let answer = try await phone("GET", Self.path)
+                    let isSame = answer.headers["etag"] == before?.headers["etag"] && answer.headers["warning"] == nil
+                    same = isSame ? same + 1 : 0
+                    before = answer
+                    return same > 50
+                }
+                #expect(before?.status == 200 && before?.headers["age"] == nil)
+                await cluster.stop()
+                let stale = try await until("an answer says that it is old") {
+                    let answer = try await phone("GET", Self.path)
+                    try #require(answer.status == 200, "\(answer.text)")
+                    return answer.headers["warning"] == nil ? nil : answer
+                }
+                #expect(stale.body == before?.body && stale.headers["warning"]?.hasPrefix("110 ") == true)
+                #expect(try #require(stale.headers["age"].flatMap { Int($0) }) >= 2)
+                let many = try await phone("POST", Self.batch, #"{"eventKeys": ["derby", "cup"]}"#)
+                #expect(many.status == 200 && many.headers["warning"] != nil, "\(many.text)")
+                #expect(many.json["items"]?.items.count == 1)
+                #expect(many.json["missing"]?[0]?["reason"]?.string == "store-unavailable")
+                // The server cannot tell whether this event exists.
+                #expect(try await phone("GET", Self.path + "-2").slug == "store-unavailable")
+
+                let connection = try await cluster.start()
+                try await PostgresCluster.withPool(connection) {
+                    try await $0.query("update events set ended_at = now()")
+                }
+                try await until("the change is known, and the answers are of now") {
+                    let answer = try await phone("GET", Self.path)
+                    return answer.status == 410 && answer.headers["warning"] == nil
+                }
             }
-        }
-    }
-
-    private static func outage(of cluster: PostgresCluster, _ stage: Stage) async throws {
-        try await stage.putLiveEvent()
-        let phone = try await stage.caller([.lookup], app: Stage.bundleID)
-        // A machine that is busy with other tests may lag behind the database for a while.
-        let before = try await until("an answer is not old") {
-            let answer = try await phone("GET", Self.path)
-            return answer.headers["warning"] == nil ? answer : nil
-        }
-        #expect(before.status == 200)
-        #expect(before.headers["age"] == nil)
-        let tag = try #require(before.headers["etag"])
-
-        // If something changed just before the stop, the server would know that its answer is outdated, and would
-        // not give it.
-        var same = 0
-        try await until("nothing changes any more") {
-            let answer = try await phone("GET", Self.path)
-            same = answer.headers["etag"] == tag && answer.headers["warning"] == nil ? same + 1 : 0
-            return same > 50
-        }
-        await cluster.stop()
-        let stale = try await until("an answer says that it is old") {
-            let answer = try await phone("GET", Self.path)
-            try #require(answer.status == 200, "\(answer.text)")
-            return answer.headers["warning"] == nil ? nil : answer
-        }
-        #expect(stale.body == before.body)
-        #expect(stale.headers["warning"]?.hasPrefix("110 ") == true)
-        #expect(try #require(stale.headers["age"].flatMap { Int($0) }) >= 2)
-        let known = try await phone("GET", Self.path, headers: ["If-None-Match": tag])
-        #expect(known.status == 304)
-        #expect(known.headers["age"] != nil)
-        let many = try await phone("POST", Self.batch, #"{"eventKeys": ["derby", "cup"]}"#)
-        #expect(many.status == 200, "\(many.text)")
-        #expect(many.json["items"]?.items.count == 1)
-        #expect(many.json["missing"]?.items.map { $0["reason"]?.string } == ["store-unavailable"])
-        #expect(many.headers["warning"] != nil)
-        // The server cannot tell whether this event exists.
-        let unknown = try await phone("GET", Self.path + "-2")
-        #expect(unknown.status == 503 && unknown.slug == "store-unavailable")
-        #expect(unknown.headers["retry-after"] != nil)
-        // The server cannot tell whether this key is wrong.
-        let stranger = try await HTTPCaller(url: stage.url, secret: "gs_never_seen")("GET", Self.path)
-        #expect(stranger.status == 503)
-
-        let connection = try await cluster.start()
-        try await PostgresCluster.withPool(connection) { try await $0.query("update events set ended_at = now()") }
-        try await until("the change is known, and the answers are of now") {
-            let answer = try await phone("GET", Self.path)
-            return answer.status == 410 && answer.headers["warning"] == nil
         }
     }
 }

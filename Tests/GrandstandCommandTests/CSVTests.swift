@@ -8,45 +8,41 @@ internal import Testing
 struct CSVTests {
     private static let halfPastTwo = 1_795_876_200
 
-    struct Form: CustomTestStringConvertible, Sendable {
-        let testDescription: String
-        let text: String
-        let reading: CalendarReading
-
-        init(_ description: String, _ text: String, reading: CalendarReading = .csv(timeZone: "Europe/Vienna")) {
-            (testDescription, self.text, self.reading) = (description, text, reading)
-        }
-    }
-
     private static let mapped = [
         "uid": "Nr", "startsAt": "{Tag} {Zeit}", "home": "Heim", "away": "Gast", "summary": "{home} – {away}",
     ]
 
-    static let forms = [
-        Form("commas", "uid,startsAt,summary\n1,2026-11-28T14:30:00Z,A – B\n"),
-        Form("another order", "summary,x,startsAt,uid\nA – B,,2026-11-28 15:30,1"),
-        Form("semicolons", "uid;startsAt;summary\r\n1;2026-11-28T15:30:00+01:00;A – B\r\n"),
-        Form("tabs", "uid\tstartsAt\tsummary\r1\t20261128T143000Z\tA – B"),
-        Form("a mark and quotes", "\u{FEFF}\"uid\", \"startsAt\" ,\"summary\"\n\"1\",\"2026-11-28 15:30\",\"A – B\""),
-        Form("Excel", "sep=;\nuid;startsAt;summary\n1;2026-11-28 15:30;A – B\n"),
-        Form("a comma in a header of semicolons", "uid;startsAt;summary;\"a,b,c,d,e\"\n1;2026-11-28 15:30;A – B"),
-        Form("empty records", "\n\nuid,startsAt,summary\n\n,,\n1,2026-11-28 15:30,A – B\n\n"),
-        Form(
+    /// What is special, the text, and how it is read if not in Vienna's time.
+    static let forms: [(what: String, text: String, reading: CalendarReading?)] = [
+        ("commas", "uid,startsAt,summary\n1,2026-11-28T14:30:00Z,A – B\n", nil),
+        ("another order", "summary,x,startsAt,uid\nA – B,,2026-11-28 15:30,1", nil),
+        ("semicolons", "uid;startsAt;summary\r\n1;2026-11-28T15:30:00+01:00;A – B\r\n", nil),
+        ("tabs", "uid\tstartsAt\tsummary\r1\t20261128T143000Z\tA – B", nil),
+        (
+            "a mark and quotes", "\u{FEFF}\"uid\", \"startsAt\" ,\"summary\"\n\"1\",\"2026-11-28 15:30\",\"A – B\"",
+            nil
+        ),
+        ("Excel", "sep=;\nuid;startsAt;summary\n1;2026-11-28 15:30;A – B\n", nil),
+        ("a comma in a header of semicolons", "uid;startsAt;summary;\"a,b,c,d,e\"\n1;2026-11-28 15:30;A – B", nil),
+        ("empty records", "\n\nuid,startsAt,summary\n\n,,\n1,2026-11-28 15:30,A – B\n\n", nil),
+        (
             "columns of other names", "Nr;Tag;Zeit;Heim;Gast\n1;28.11.2026;15:30;A;B",
-            reading: .csv(mapped, isDayMonthYear: true, timeZone: "Europe/Vienna")),
-        Form(
+            .csv(mapped, isDayMonthYear: true, timeZone: "Europe/Vienna")
+        ),
+        (
             "short days", "uid,startsAt,summary\n1,28/11/26 15:30,A – B",
-            reading: .csv(isDayMonthYear: true, timeZone: "Europe/Vienna")),
-        Form("a zone for each", "uid,startsAt,summary,timeZone\n1,2026-11-28 23:30,A – B,Asia/Tokyo"),
+            .csv(isDayMonthYear: true, timeZone: "Europe/Vienna")
+        ),
+        ("a zone for each", "uid,startsAt,summary,timeZone\n1,2026-11-28 23:30,A – B,Asia/Tokyo", nil),
     ]
 
-    @Test(arguments: forms)
-    func `a record is the same in every form of CSV`(form: Form) throws {
-        let file = try form.reading.read(form.text)
-        #expect(file.faults == [])
-        #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
-        #expect(file.entries.map(\.uid) == ["1"])
-        #expect(file.entries.map { $0.value("summary") } == ["A – B"])
+    @Test func `a record is the same in every form of CSV`() throws {
+        for (what, text, reading) in Self.forms {
+            let file = try (reading ?? .csv(timeZone: "Europe/Vienna")).read(text)
+            #expect(file.faults == [], "\(what)")
+            #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo], "\(what)")
+            #expect(file.entries.map { [$0.uid, $0.value("summary")] } == [["1", "A – B"]], "\(what)")
+        }
     }
 
     @Test func `a quoted field may contain separators, quotation marks and lines`() throws {
@@ -172,31 +168,12 @@ struct ZoneTests {
 
     @Test(arguments: ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime", "W. Europe Standard Time"])
     func `names that are not time zones are refused`(name: String) { #expect(TimeZone.named(name) == nil) }
-
-    /// How many times as long reading a file takes as reading another one.
-    private static func ratio(_ file: [UInt8], to plain: [UInt8], _ reading: CalendarReading) throws -> Double {
-        let times: [Duration] = try [file, plain].map { bytes in
-            try (0..<3).map { _ in try processorTime { _ = try reading.read(bytes) } }.min() ?? .zero
-        }
-        return times[0] / times[1]
-    }
-
-    @Test(arguments: [CalendarReading.Format.ics, .csv])
-    func `5,000 entries are read in a time that grows with their number`(format: CalendarReading.Format) throws {
-        let fixtures = (0..<14).flatMap { Season(league: "l\($0)").fixtures }
-        func file(_ count: Int) -> [UInt8] {
-            var season = Season()
-            season.fixtures = Array(fixtures.prefix(count))
-            return format == .ics ? season.ics() : season.csv()
-        }
-        let reading = format == .ics ? CalendarReading.ics() : .season
-        #expect(try reading.read(file(5_000)).entries.count == 5_000)
-        #expect(try Self.ratio(file(5_000), to: file(500), reading) < 40)
-    }
 }
 
 /// Damaged files of a season. `CalendarPlanTests` read whole ones.
 struct SeasonTests {
+    private static let marks = "\";:,{}\\=\r\n \t/TZ0919-+.".utf8.map { [$0] } + [[0x00], [0xC3], [0xFF], [0xEF]]
+
     @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
     func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
         var random = SplitMix(seed: seed)
@@ -205,7 +182,8 @@ struct SeasonTests {
         let whole = format == .ics ? season.ics() : season.csv()
         let reading = format == .ics ? CalendarReading.ics() : .season
         for _ in 0..<150 {
-            let bytes = Self.broken(whole, &random)
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...6, using: &random) { bytes.damage(with: Self.marks, using: &random) }
             let lines = bytes.count { $0 == 0x0A || $0 == 0x0D } + 1
             do throws(CalendarFault) {
                 let file = try reading.read(bytes)
@@ -217,25 +195,5 @@ struct SeasonTests {
                 #expect(error.detail.utf8.count < 4_000)
             }
         }
-    }
-
-    /// The file with some bytes changed, removed, doubled or moved.
-    private static func broken(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
-        var bytes = bytes
-        let marks = Array("\";:,{}\\=\r\n \t/TZ0919-+.".utf8) + [0x00, 0xC3, 0xFF, 0xEF]
-        for _ in 0..<Int.random(in: 1...6, using: &random) {
-            guard !bytes.isEmpty else { return bytes }
-            let place = Int.random(in: 0..<bytes.count, using: &random)
-            let length = min(Int.random(in: 1...80, using: &random), bytes.count - place)
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0: bytes[place] = marks.randomElement(using: &random) ?? 0
-            case 1: bytes.insert(marks.randomElement(using: &random) ?? 0, at: place)
-            case 2: bytes.removeSubrange(place..<(place + length))
-            case 3: bytes.insert(contentsOf: bytes[place..<(place + length)], at: place)
-            case 4: bytes[place] = UInt8.random(in: 0...255, using: &random)
-            default: bytes.removeSubrange(place...)
-            }
-        }
-        return bytes
     }
 }

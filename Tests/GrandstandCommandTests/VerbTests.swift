@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Grandstand
-internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
 internal import Testing

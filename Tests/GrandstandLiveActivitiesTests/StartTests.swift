@@ -140,7 +140,7 @@ struct StartTests {
             await app.uploaded()
             let variant = await phone.known(app)?.activities["card-1"]?.variant
             await app.stop()
-            return (Set(phone.server.lookups), variant)
+            return (Set(phone.network.lookups), variant)
         }
         #expect(try await shown(nil, nil, []) == (["derby"], nil))
         #expect(try await shown(nil, nil, ["home", "de"]) == (["derby", "derby de"], "de"))
@@ -167,7 +167,7 @@ struct StartTests {
             phone.host.change { $0.facts.liveActivitiesEnabled = true }
             await app.refresh()
             await app.flush()
-            #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+            #expect(phone.network.lookups.isEmpty && phone.host.cards.isEmpty)
         }
     }
 
@@ -182,7 +182,7 @@ struct StartTests {
             #expect(try await app.show(Phone.match(startsAt: kickOff)) == .waiting)
             await app.refresh()
             await app.flush()
-            #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+            #expect(phone.network.lookups.isEmpty && phone.host.cards.isEmpty)
             time.set(kickOff)
             await app.refresh()
             _ = await app.wait { $0.waitingFor.isEmpty }

@@ -80,15 +80,15 @@ struct FailingDiskTests {
     @Test func `an answer that cannot be written is not requested again at once`() async throws {
         // A sleep never ends by itself, so only steps without a pause happen.
         let phone = Phone(time: .standing)
-        phone.server.setFate { _, _ in
+        phone.network.setFate { _, _ in
             try? Self.fail(phone)
             return .arrives
         }
         try await Phone.with(phone) { (phone, app) async throws in
             _ = await app.wait(Self.isLocked)
             await app.flush()
-            #expect(phone.server.requests.count == 1)
-            phone.server.setFate { _, _ in .arrives }
+            #expect(phone.network.requests.count == 1)
+            phone.network.setFate { _, _ in .arrives }
             try Self.mend(phone)
             await app.refresh()
             await app.uploaded()
@@ -104,7 +104,7 @@ struct FailingDiskTests {
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
             await app.flush()
             #expect(await app.status.waitingFor == ["derby"])
-            #expect(phone.server.lookups.count == 1)
+            #expect(phone.network.lookups.count == 1)
             try Self.mend(phone)
             await app.refresh()
             _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }

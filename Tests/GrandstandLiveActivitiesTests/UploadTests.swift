@@ -128,14 +128,14 @@ struct UploadTests {
     @Test func `a forgotten installation is gone on the phone and the server, and a return is a new one`() async throws
     {
         let phone = Phone()
-        phone.server.setFate { _, request in request == .forget ? .answerLost : .arrives }
+        phone.network.setFate { _, request in request == .forget ? .answerLost : .arrives }
         let app = await phone.launch()
         try await app.follow(["team:rapid"])
         _ = await app.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
         let name = await app.status.installation
         try await app.forget()
         await app.flush()
-        phone.server.setFate { _, _ in .arrives }
+        phone.network.setFate { _, _ in .arrives }
         _ = await app.wait { $0.phase == .forgotten }
         #expect(phone.server.installations.isEmpty)
         await app.stop()
@@ -159,56 +159,19 @@ struct StormTests {
         let clock = TestTime()
         let phone = Phone(time: clock.time)
         defer { phone.discard() }
-        for key in ["derby", "final"] {
-            phone.server.setLookup(key, .found(channelID: "Y2hhbm5lbA=="))
+        for key in ["derby", "final"] { phone.server.setLookup(key, .found(channelID: "Y2hhbm5lbA==")) }
+        let (wished, status) = try await phone.network.storm(phone, seed: seed, steps: 25) { random in
+            guard random.next(below: 4) == 0 else { return }
+            // The server forgets installations that it has not heard of for 180 days.
+            clock.set(clock.date + 181 * 86_400)
+            phone.server.prune()
+            phone.network.drop()
+        } isKnown: {
+            !phone.server.installations.isEmpty
         }
-        phone.server.setFate { number, _ in Self.fate(seed, number) }
-        var random = Random(seed: seed)
-        var app = await phone.launch()
-        var wished: Set<String> = []
-        for _ in 0..<25 {
-            switch random.next(below: 9) {
-            case 0, 1: try await app.follow(["team:\(random.next(below: 12))"])
-            case 2: try await app.unfollow(["team:\(random.next(below: 12))"])
-            case 3:
-                let token = String(100_000 + random.next(below: 800_000))
-                phone.host.change { $0.facts.tokens["MatchAttributes"] = token }
-                phone.host.tell(.startToken(type: "MatchAttributes", token: token))
-            case 4:
-                let (live, frequent) = (random.next(below: 4) > 0, random.next(below: 2) == 0)
-                phone.host.change {
-                    $0.facts.liveActivitiesEnabled = live
-                    $0.facts.frequentPushesEnabled = frequent
-                }
-                phone.host.tell(.changed)
-            case 5:
-                let key = ["derby", "final"][random.next(below: 2)]
-                if (try? await app.show(Phone.match(key))) != nil { wished.insert(key) }
-            case 6: await app.flush()
-            case 7: await app.refresh()
-            default:
-                await app.stop()
-                if random.next(below: 4) == 0 {
-                    // The server forgets installations that it has not heard of for 180 days.
-                    clock.set(clock.date + 181 * 86_400)
-                    phone.server.prune()
-                }
-                app = await phone.launch()
-            }
-        }
-        // The faults are over. Delayed requests arrive now, in the wrong order.
-        phone.server.setFate { _, _ in .arrives }
-        await app.flush()
-        phone.server.deliverAll()
-        phone.host.change { $0.facts.liveActivitiesEnabled = true }
-        await app.refresh()
-        // If the server has forgotten the phone, the phone registers again. This takes at most a minute of the phone's
-        // clock.
-        while phone.server.installations.isEmpty { await Task.yield() }
-        let status = await app.wait { $0.phase == .upToDate && $0.waitingFor.isEmpty }
-        await app.stop()
 
-        let known = try #require(await phone.known(app), "seed \(seed)")
+        let name = try #require(status.installation).uuidString.lowercased()
+        let known = try #require(phone.server.installations[name], "seed \(seed)")
         let condition = await phone.host.condition()
         #expect(known.facts.topics == status.topics, "seed \(seed)")
         #expect(known.facts.tokens == condition.facts.tokens, "seed \(seed)")
@@ -222,17 +185,5 @@ struct StormTests {
             #expect(known.activities[card.id]?.eventKey == card.eventKey, "seed \(seed)")
         }
         #expect(phone.server.installations.count == 1, "seed \(seed)")
-    }
-
-    private static func fate(_ seed: UInt64, _ number: Int) -> FakeServer.Fate {
-        var random = Random(seed: seed &* 1_000_003 &+ UInt64(number))
-        switch random.next(below: 10) {
-        case 0, 1: return .lost
-        case 2: return .answerLost
-        case 3: return .doubled
-        case 4, 5: return .late(random.next(below: 5))
-        case 6: return .refused(.device(503, "store-unavailable", retryAfter: 2))
-        default: return .arrives
-        }
     }
 }

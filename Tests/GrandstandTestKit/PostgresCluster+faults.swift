@@ -88,12 +88,15 @@ extension PostgresCluster {
     }
 
     /// Runs `body` with a pool on a database, and closes the pool.
-    package static func withPool(_ url: String, _ body: (PostgresPool) async throws -> Void) async throws {
+    @discardableResult
+    package static func withPool<Value>(
+        _ url: String, isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPool) async throws -> Value
+    ) async throws -> Value {
         var configuration = PostgresConfiguration(connectionString: url)
         // Many tests share this machine, so the first connection to a new cluster may take long.
         configuration.acquireTimeout = .seconds(60)
         let pool = PostgresPool(configuration: configuration, logger: TestLog.logger("cluster"))
-        try await ending(with: { await pool.close() }) { try await body(pool) }
+        return try await ending(with: { await pool.close() }) { try await body(pool) }
     }
 
     /// A shell command with each word in quotation marks.

@@ -18,27 +18,20 @@ package enum Program {
     ) async throws -> Output {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try wait(for: executable, arguments, environment: environment) })
+                continuation.resume(
+                    with: Result {
+                        let (process, pipe) = (Process(), Pipe())
+                        (process.executableURL, process.arguments) = (executable, arguments)
+                        if let environment { process.environment = environment }
+                        (process.standardOutput, process.standardError) = (pipe, pipe)
+                        try process.run()
+                        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+                        process.waitUntilExit()
+                        return Output(
+                            exitCode: process.terminationStatus, text: String(decoding: data, as: UTF8.self))
+                    })
             }
         }
-    }
-
-    /// Runs the program to its end and blocks the calling thread. Use this only for conditions of tests, because such
-    /// conditions cannot be asynchronous.
-    package static func wait(
-        for executable: URL, _ arguments: [String], environment: [String: String]? = nil
-    ) throws -> Output {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = executable
-        process.arguments = arguments
-        if let environment { process.environment = environment }
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return Output(exitCode: process.terminationStatus, text: String(decoding: data, as: UTF8.self))
     }
 }
 

@@ -25,13 +25,11 @@ package final class Receiver: Sendable {
         ///
         /// - Parameter claimed: the length that the answer announces. If the body is shorter, the connection is closed
         ///   after it.
-        case file([UInt8], status: Int = 200, headers: [String: String] = [:], claimed: Int? = nil)
+        case file([UInt8], claimed: Int? = nil)
         /// No answer, ever.
         case silence
         /// Closes the connection.
         case hangUp
-        /// The reaction that the closure decides on. Meanwhile, other connections are served.
-        case later(@Sendable () async -> Reaction)
     }
 
     /// A certificate and its key, in PEM.
@@ -48,22 +46,17 @@ package final class Receiver: Sendable {
     private struct State {
         var requests: [Request] = []
         var connections = 0
-        var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-        var react: @Sendable (Int, Request) -> Reaction
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private let channel: Mutex<(any NIOCore.Channel)?> = Mutex(nil)
+    private let react: @Sendable (Int, Request) -> Reaction
+    /// An element for each request.
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
 
-    private init(_ react: @escaping @Sendable (Int, Request) -> Reaction) { state = Mutex(State(react: react)) }
+    private init(_ react: @escaping @Sendable (Int, Request) -> Reaction) { self.react = react }
 
-    /// Starts on a free port of 127.0.0.1.
-    ///
-    /// - Parameter react: gets the request and its number, which starts at 0.
-    package static func start(
-        _ identity: Identity? = nil, react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) }
-    ) async throws -> Receiver {
-        let receiver = Receiver(react)
+    private static func start(_ identity: Identity?, _ receiver: Receiver) async throws {
         let context = try identity.map { identity in
             try TLSContext.server(
                 chain: Certificate.all(pem: identity.certificate), key: PrivateKey(pem: identity.key))
@@ -81,16 +74,18 @@ package final class Receiver: Sendable {
             }
             .bind(host: "127.0.0.1", port: 0).get()
         receiver.channel.withLock { $0 = channel }
-        return receiver
     }
 
-    /// Runs `body` with a receiver, and stops the receiver afterwards.
+    /// Runs `body` with a receiver on a free port of 127.0.0.1, and stops the receiver afterwards.
+    ///
+    /// - Parameter react: gets the request and its number, which starts at 0.
     package static func with<Value>(
         _ identity: Identity? = nil,
         react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) },
         isolation: isolated (any Actor)? = #isolation, _ body: (Receiver) async throws -> Value
     ) async throws -> Value {
-        let receiver = try await start(identity, react: react)
+        let receiver = Receiver(react)
+        try await start(identity, receiver)
         return try await ending(with: { try await receiver.stop() }) { try await body(receiver) }
     }
 
@@ -100,19 +95,9 @@ package final class Receiver: Sendable {
     /// The number of connections so far.
     package var connections: Int { state.withLock { $0.connections } }
 
-    /// Changes the answer to later requests.
-    package func react(_ react: @escaping @Sendable (Int, Request) -> Reaction) { state.withLock { $0.react = react } }
-
     /// Waits until there are this many requests, and returns all.
     package func wait(for count: Int) async -> [Request] {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.requests.count >= count { return true }
-                state.waiters.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
+        if requests.count < count { for await _ in arrivals.stream where requests.count >= count { break } }
         return requests
     }
 
@@ -121,15 +106,11 @@ package final class Receiver: Sendable {
     }
 
     fileprivate func take(_ request: Request) -> Reaction {
-        let (reaction, waiters) = state.withLock { state in
-            let reaction = state.react(state.requests.count, request)
-            state.requests.append(request)
-            let ready = state.waiters.filter { $0.count <= state.requests.count }
-            state.waiters.removeAll { $0.count <= state.requests.count }
-            return (reaction, ready.map(\.continuation))
+        defer { arrivals.continuation.yield() }
+        return state.withLock { state in
+            defer { state.requests.append(request) }
+            return react(state.requests.count, request)
         }
-        for waiter in waiters { waiter.resume() }
-        return reaction
     }
 }
 
@@ -162,9 +143,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
         switch reaction {
         case .silence: return
         case .hangUp: channel.close(promise: nil)
-        case .later(let decide): Task { perform(await decide(), on: channel) }
-        case .file(let bytes, let status, let headers, let claimed):
-            answer(status, headers, ByteBuffer(bytes: bytes), claimed: claimed, on: channel)
+        case .file(let bytes, let claimed): answer(200, [:], ByteBuffer(bytes: bytes), claimed: claimed, on: channel)
         case .answer(let status, let headers, let length):
             answer(status, headers, ByteBuffer(repeating: 0x20, count: length), on: channel)
         }

@@ -6,14 +6,9 @@ package import GrandstandServer
 
 // Values with defaults, for tests that need only some of their members.
 
-/// A test used a text that its type does not allow.
-package struct BadSample: Error, CustomStringConvertible {
-    package let description: String
-
-    static func read<Word: RawRepresentable<String>>(_ text: String) throws -> Word {
-        guard let word = Word(rawValue: text) else { throw BadSample(description: "\(text) is not a \(Word.self)") }
-        return word
-    }
+private func read<Word: RawRepresentable<String>>(_ text: String) throws -> Word {
+    guard let word = Word(rawValue: text) else { throw NeverHappened(what: "\(text) is a \(Word.self)") }
+    return word
 }
 
 /// An app to be registered, with an invented team and key.
@@ -26,7 +21,7 @@ package struct AppSample: Sendable {
         _ bundleID: String = "com.example.Goal", channelLimit: Int? = nil, environments: Contract.Overrides? = nil,
         at date: Date = ManualClock().now
     ) throws -> AppSample {
-        var app = AppSample(bundleID: try BadSample.read(bundleID), date: date)
+        var app = AppSample(bundleID: try read(bundleID), date: date)
         (app.draft.channelLimit, app.draft.environments) = (channelLimit, environments)
         return app
     }
@@ -45,7 +40,7 @@ extension AppEnvironment {
     package static func sample(
         _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production
     ) throws -> AppEnvironment {
-        AppEnvironment(bundleID: try BadSample.read(bundleID), environment: environment)
+        AppEnvironment(bundleID: try read(bundleID), environment: environment)
     }
 }
 
@@ -54,17 +49,17 @@ extension Audience.ID {
         _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production, variant: String? = nil
     ) throws -> Audience.ID {
         Audience.ID(
-            bundleID: try BadSample.read(bundleID), environment: environment,
-            variant: try variant.map { try BadSample.read($0) })
+            bundleID: try read(bundleID), environment: environment,
+            variant: try variant.map { try read($0) })
     }
 }
 
 extension EventKey {
-    package static func sample(_ text: String = "match-1") throws -> EventKey { try BadSample.read(text) }
+    package static func sample(_ text: String = "match-1") throws -> EventKey { try read(text) }
 }
 
 extension BundleID {
-    package static func sample(_ text: String = "com.example.Goal") throws -> BundleID { try BadSample.read(text) }
+    package static func sample(_ text: String = "com.example.Goal") throws -> BundleID { try read(text) }
 }
 
 extension Contract.EventDraft {

@@ -1,7 +1,7 @@
 internal import JSON
 
-/// A season like those of real leagues: every two clubs meet twice, on match days a week apart, in two time zones,
-/// across both clock changes.
+/// A season about as large as those of real leagues: every two of twenty clubs meet twice, on match days a week apart,
+/// in two time zones, across both clock changes.
 package struct Season: Sendable {
     package struct Fixture: Sendable, Hashable {
         package var uid: String
@@ -27,28 +27,20 @@ package struct Season: Sendable {
 
     package var fixtures: [Fixture]
 
-    /// - Parameters:
-    /// - league: used in the names of clubs and fixtures.
-    ///   - firstDay: a Saturday, in days since 1970.
-    package init(league: String = "bl1", clubs: Int = 20, firstDay: Int = Season.august) {
+    /// - Parameter firstDay: a Saturday, in days since 1970.
+    package init(firstDay: Int = Season.august) {
         fixtures = []
-        let names = (0..<clubs).map { "\(Self.towns[$0 % Self.towns.count]) \(league) \($0 + 1)" }
-        // This is the circle method: one club stays in its place, and the other clubs rotate.
-        var circle = Array(1..<clubs)
-        for round in 0..<(2 * (clubs - 1)) {
-            let order = [0] + circle
-            for pair in 0..<(clubs / 2) {
-                var sides = (order[pair], order[clubs - 1 - pair])
-                if (round % (clubs - 1) + pair) % 2 == 1 { swap(&sides.0, &sides.1) }
-                if round >= clubs - 1 { swap(&sides.0, &sides.1) }
+        let names = (0..<20).map { "\(Self.towns[$0 % Self.towns.count]) bl1 \($0 + 1)" }
+        for home in names.indices {
+            for away in names.indices where away != home {
+                let (round, pair) = fixtures.count.quotientAndRemainder(dividingBy: 10)
                 fixtures.append(
                     Fixture(
-                        uid: "\(league)-\(round + 1)-\(pair + 1)@fixtures.example.com", home: names[sides.0],
-                        away: names[sides.1], day: firstDay + 7 * round + pair % 3 - 1,
+                        uid: "bl1-\(round + 1)-\(pair + 1)@fixtures.example.com", home: names[home],
+                        away: names[away], day: firstDay + 7 * round + pair % 3 - 1,
                         minute: Self.kickOffs[pair % Self.kickOffs.count],
-                        zone: sides.0 % 2 == 0 ? "Europe/London" : "Europe/Vienna"))
+                        zone: away % 2 == 0 ? "Europe/London" : "Europe/Vienna"))
             }
-            circle.insert(circle.removeLast(), at: 0)
         }
     }
 

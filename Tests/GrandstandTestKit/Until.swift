@@ -76,6 +76,22 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
     package mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
+extension [UInt8] {
+    /// Changes, removes or doubles some bytes at a random place, cuts the rest off, or inserts one of the words.
+    package mutating func damage(with words: [[UInt8]], using random: inout some RandomNumberGenerator) {
+        guard !isEmpty else { return append(.random(in: .min ... .max, using: &random)) }
+        let place = Int.random(in: indices, using: &random)
+        let part = place..<Swift.min(count, place + .random(in: 1...80, using: &random))
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: self[place] = .random(in: .min ... .max, using: &random)
+        case 1: removeSubrange(part)
+        case 2: insert(contentsOf: self[part], at: place)
+        case 3: removeSubrange(place...)
+        default: insert(contentsOf: words.randomElement(using: &random) ?? [], at: place)
+        }
+    }
+}
+
 /// A clock that moves only when the test says so.
 package final class ManualClock: Sendable {
     private let date: Mutex<Date>

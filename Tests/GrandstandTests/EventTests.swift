@@ -7,23 +7,6 @@ internal import Testing
 @testable internal import Grandstand
 
 struct StateTests {
-    private let now = Date(timeIntervalSince1970: 100)
-    private let before = Date(timeIntervalSince1970: 50)
-    private let after = Date(timeIntervalSince1970: 150)
-
-    @Test func `an event is live from its start or its first update`() {
-        func state(_ startsAt: Date?, _ first: Date?, _ ended: Date?, _ cancelled: Date?) -> Contract.EventState {
-            Contract.EventState(
-                startsAt: startsAt, firstUpdateAt: first, endedAt: ended, cancelledAt: cancelled, now: now)
-        }
-        #expect(state(nil, nil, nil, nil) == .scheduled)
-        #expect(state(after, nil, nil, nil) == .scheduled)
-        #expect(state(before, nil, nil, nil) == .live)
-        #expect(state(after, before, nil, nil) == .live)
-        #expect(state(before, before, before, nil) == .ended)
-        #expect(state(before, before, nil, before) == .cancelled)
-    }
-
     @Test func `a broadcast is done when every delivery is settled, and cancelled if nothing was or will be sent`() {
         func state(_ deliveries: [Contract.DeliveryState], isCancelled: Bool = false) -> Contract.BroadcastState {
             Contract.BroadcastState(isScheduled: false, isCancelled: isCancelled, deliveries: deliveries)
@@ -76,10 +59,6 @@ struct EventDefaultsTests {
 private let now = Date(timeIntervalSince1970: 1_795_300_000)
 
 private func at(_ seconds: Double) -> Date { now.addingTimeInterval(seconds) }
-
-private func times(_ startsAt: Double?, _ endsAt: Double? = nil) -> DeclarationWarnings.Times {
-    (startsAt.map(at), endsAt.map(at))
-}
 
 /// When a broadcast is sent, and the warnings about its times.
 struct SendTimeTests {
@@ -139,102 +118,5 @@ struct SendTimeTests {
             #expect(told.count == 1 && told[0].hasPrefix(beginning), "\(told)")
         }
         #expect(warnings(Self.request(sendAt: -1, staleDate: -5)).count == 2)
-    }
-
-    @Test func `a broadcast whose channel has no place has a warning with the time until which it waits`() throws {
-        let audience = try Audience.sample("de")
-        var plan = try DeliveryPlan(Self.request(), audiences: [audience], now: now)
-        plan.warn(withoutPlace: [])
-        #expect(plan.warnings.isEmpty)
-        plan.warn(withoutPlace: [audience])
-        #expect(plan.warnings.count == 1)
-        #expect(plan.warnings[0].contains("com.example.App in production for variant de"))
-        #expect(plan.warnings[0].contains("until \(RFC3339.text(plan.expiresAt))"))
-    }
-}
-
-/// The warnings for a declaration that moves an event or removes an audience.
-struct DeclarationWarningsTests {
-    private typealias Scheduled = DeclarationWarnings.Scheduled
-
-    /// The declaration of an event whose times were `before`.
-    private static func declared(
-        _ before: DeclarationWarnings.Times?, _ startsAt: Double?, _ endsAt: Double? = nil,
-        start: Contract.StartDraft? = nil
-    ) -> DeclarationWarnings {
-        DeclarationWarnings(from: before, to: times(startsAt, endsAt), start: start, now: now)
-    }
-
-    @Test func `an event is postponed when its start moves later, into the future`() {
-        for (before, after, isPostponed) in [
-            (-60.0 as Double?, 60.0 as Double?, true), (60, 120, true), (nil, 60, true), (120, 60, false),
-            (60, 60, false), (-60, -30, false), (-60, nil, false), (60, 0, false),
-        ] {
-            #expect(Self.declared(times(before), after).isPostponed == isPostponed, "\(before ?? 0)")
-        }
-    }
-
-    @Test func `one warning says that messages with a fixed time keep it when the event moves`() {
-        let own = [Scheduled(sendAt: at(60)), Scheduled(sendAt: at(90))]
-        let told = Self.declared(times(3_600), 7_200)
-        #expect(Self.declared(times(7_200), 7_200).moving(own).isEmpty)
-        #expect(told.moving([]).isEmpty)
-        let warnings = told.moving(own)
-        #expect(warnings.count == 1)
-        #expect(warnings.first?.contains(": 2, the first at 2026-11-21T22:27:40.000Z.") == true)
-        #expect(Self.declared(times(3_600), nil).moving(own).count == 1)
-    }
-
-    @Test func `messages relative to the start move without a warning, unless they become late or past`() {
-        let relative = [Scheduled(sendAt: at(3_000), afterStart: -600)]
-        #expect(Self.declared(times(3_600, 9_000), 7_200, 9_000).moving(relative).isEmpty)
-        // The third warning uses the event's new start. The message is sent 600 s after this start, which is later than
-        // `endsAt`.
-        let after = [Scheduled(sendAt: at(3_000), afterStart: 600)]
-        for (warnings, words, time) in [
-            (Self.declared(times(3_600), 300).moving(relative), "sent at once", -300.0),
-            (Self.declared(times(3_600), nil).moving(relative), "wait until it is set", 3_000),
-            (Self.declared(times(2_400, 7_500), 7_200, 7_500).moving(after), "after endsAt", 7_800),
-        ] {
-            #expect(warnings.count == 1)
-            #expect(warnings.first?.contains(words) == true)
-            #expect(warnings.first?.contains(RFC3339.text(at(time))) == true)
-        }
-    }
-
-    @Test func `removing an audience without an end gives a warning with the number of followers`() throws {
-        let audience = try Audience.sample("de").id
-        #expect(DeclarationWarnings.removing(audience, channelID: nil, hasTokens: false) == [])
-        let ofChannel = DeclarationWarnings.removing(audience, channelID: "a==", hasTokens: false)[0]
-        #expect(ofChannel.contains("com.example.App in production for variant de") && ofChannel.contains("channel a=="))
-        let ofTokens = DeclarationWarnings.removing(audience, channelID: nil, hasTokens: true)[0]
-        #expect(ofTokens.contains("have tokens") && !ofTokens.contains("follow its channel"))
-    }
-
-    private static func start(at time: Date?, staleDate: Date? = nil) -> Contract.StartDraft {
-        Contract.StartDraft(
-            at: time, attributesType: "Match", attributes: RawJSON(unchecked: "{}".utf8),
-            alert: RawJSON(unchecked: "{}".utf8), staleDate: staleDate, restart: false)
-    }
-
-    @Test(arguments: [7_200.0, nil]) func `a start with its own time warns when its event moves`(after: Double?) {
-        func warnings(_ startAt: Double, from before: Double?) -> [String] {
-            let told = Self.declared(times(before), after, start: Self.start(at: at(60)))
-            return told.keeping(startAt: at(startAt))
-        }
-        #expect(warnings(60, from: 3_600).count == 1)
-        #expect(warnings(30, from: 3_600).isEmpty && warnings(60, from: after).isEmpty)
-    }
-
-    @Test func `a start whose content is stale from the beginning gives a warning`() {
-        func warnings(_ staleDate: Double?, at time: Double? = nil) -> [String] {
-            Self.declared(nil, 3_600, start: Self.start(at: time.map(at), staleDate: staleDate.map(at))).start
-        }
-        #expect(Self.declared(nil, 3_600).start.isEmpty)
-        #expect(warnings(nil).isEmpty)
-        #expect(warnings(3_601).isEmpty)
-        #expect(warnings(3_600).count == 1)
-        #expect(warnings(60, at: 0).isEmpty)
-        #expect(warnings(-60, at: -120).first?.contains(RFC3339.text(at(-60))) == true)
     }
 }

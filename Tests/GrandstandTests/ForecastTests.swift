@@ -131,17 +131,4 @@ struct ChannelTenureTests {
         // A place is not yielded while a device needs the channel.
         #expect(span(course(over: 0), needed: 2).yieldsAt == hours(2))
     }
-
-    @Test func `a forecast's course has the number after every change`() {
-        let now = Date(timeIntervalSince1970: 0)
-        func at(_ minutes: Double) -> Date { now.addingTimeInterval(60 * minutes) }
-        let spans = [
-            Forecast.Span(opensAt: now, closesAt: at(120), isHeld: true),
-            Forecast.Span(opensAt: at(60), closesAt: at(62)), Forecast.Span(opensAt: at(61), closesAt: at(63)),
-            Forecast.Span(opensAt: at(200), closesAt: nil), Forecast.Span(opensAt: at(90 * 1_440), closesAt: nil),
-        ]
-        let points = Forecast.course(spans: spans, limit: 2, now: now)
-        #expect(points.map(\.at) == [60, 61, 62, 63, 120, 200, 90 * 1_440].map(at))
-        #expect(points.map(\.count) == [2, 3, 2, 1, 0, 1, 2])
-    }
 }

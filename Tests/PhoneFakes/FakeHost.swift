@@ -104,15 +104,15 @@ package final class FakeHost: ActivityHost {
 package struct Phone: Sendable {
     package let folder: URL
     package let host: FakeHost
-    package let server: FakeServer
+    package let server = FakeServer()
+    /// The network between the phone and the server.
+    package let network: FakeNetwork
     package let time: ClientTime
 
-    package init(
-        host: FakeHost = FakeHost(), server: FakeServer = FakeServer(), time: ClientTime = TestTime().time
-    ) {
+    package init(host: FakeHost = FakeHost(), time: ClientTime = TestTime().time) {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("grandstand-\(UUID().uuidString)")
         self.host = host
-        self.server = server
+        network = FakeNetwork(to: server)
         self.time = time
     }
 
@@ -131,7 +131,7 @@ package struct Phone: Sendable {
     /// Launches the app.
     package func launch(refusals: Int = 0, server: (any DeviceServer)? = nil) async -> LiveActivities {
         let app = LiveActivities(
-            host: host, server: server ?? self.server, store: store(refusals: refusals), time: time)
+            host: host, server: server ?? network, store: store(refusals: refusals), time: time)
         await app.start()
         return app
     }

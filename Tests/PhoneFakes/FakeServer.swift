@@ -3,8 +3,7 @@ package import GrandstandClient
 package import GrandstandLiveActivities
 internal import Synchronization
 
-/// A server for one app, in memory, with the rules of the real one. The test decides what the network does with each
-/// request.
+/// A server for one app, in memory, with the rules of the real one.
 package final class FakeServer: DeviceServer {
     /// An installation as the server has it.
     package struct Installation: Sendable, Equatable {
@@ -13,6 +12,49 @@ package final class FakeServer: DeviceServer {
         package var activities: [String: DeviceActivity] = [:]
     }
 
+    private let known = Mutex<[String: Installation]>([:])
+    private let answers = Mutex<[String: LookupOutcome]>([:])
+
+    package init() {}
+
+    package var installations: [String: Installation] { known.withLock { $0 } }
+
+    package func setLookup(_ key: String, _ outcome: LookupOutcome) { answers.withLock { $0[key] = outcome } }
+
+    /// Forgets all installations, as the server does with those that it has not heard of for a long time.
+    package func prune() { known.withLock { $0 = [:] } }
+
+    package func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
+        let id = identity.installationId
+        return try known.withLock { installations in
+            let known = installations[id]
+            if let known, known.secret != identity.secret {
+                throw ServerProblem.device(403, "wrong-installation-secret")
+            }
+            switch request {
+            case .register(let facts):
+                if let sequence = known?.facts.sequence, sequence > facts.sequence ?? 0 {
+                    throw ServerProblem.device(409, "stale-installation", sequence: sequence)
+                }
+                installations[id, default: Installation(secret: identity.secret, facts: facts)].facts = facts
+                return known == nil
+            case .report(let activity):
+                guard known != nil else { throw ServerProblem.device(404, "installation-not-found") }
+                installations[id]?.activities[activity.id] = activity
+            case .forget: installations[id] = nil
+            }
+            return false
+        }
+    }
+
+    package func lookup(_ eventKey: String, variant: String?) async throws -> Lookup {
+        let name = variant.map { "\(eventKey) \($0)" } ?? eventKey
+        return try answers.withLock { $0[name, default: .failure(ServerProblem.device(404, "event-not-found"))] }.get()
+    }
+}
+
+/// A network between a phone and a server. The test decides what becomes of each request.
+package final class FakeNetwork: DeviceServer {
     /// What becomes of a request on its way.
     package enum Fate: Sendable {
         case arrives
@@ -29,101 +71,130 @@ package final class FakeServer: DeviceServer {
     }
 
     private struct State {
-        var installations: [String: Installation] = [:]
         var underWay: [(after: Int, request: DeviceRequest, identity: InstallationIdentity)] = []
         var requests: [DeviceRequest] = []
         var lookups: [String] = []
         var fate: @Sendable (Int, DeviceRequest) -> Fate = { _, _ in .arrives }
-        var answers: [String: LookupOutcome] = [:]
     }
 
+    private let server: any DeviceServer
     private let state = Mutex(State())
 
-    /// Every request that a phone made, whatever became of it.
+    package init(to server: any DeviceServer) { self.server = server }
+
+    /// Every request that the phone made, whatever became of it.
     package var requests: [DeviceRequest] { state.withLock { $0.requests } }
     package var lookups: [String] { state.withLock { $0.lookups } }
-    package var installations: [String: Installation] { state.withLock { $0.installations } }
 
-    /// Sets what happens to requests from now on.
+    /// Sets what happens to requests, which have numbers, from now on. Lookups always arrive.
     package func setFate(_ fate: @escaping @Sendable (Int, DeviceRequest) -> Fate) { state.withLock { $0.fate = fate } }
-    package func setLookup(_ key: String, _ outcome: LookupOutcome) { state.withLock { $0.answers[key] = outcome } }
-    /// Forgets all installations, as the server does with those that it has not heard of for a long time. Requests that
-    /// are under way are dropped.
-    package func prune() {
-        state.withLock { state in
-            state.installations = [:]
-            state.underWay = []
-        }
-    }
 
-    /// Everything that is still under way arrives, the last first.
-    package func deliverAll() {
-        state.withLock { state in
-            let late = state.underWay.reversed()
-            state.underWay = []
-            for (_, request, identity) in late { _ = Self.take(request, identity, &state) }
-        }
-    }
+    /// Drops what is still under way.
+    package func drop() { state.withLock { $0.underWay = [] } }
 
     package func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
-        try state.withLock { state in
-            let fate = state.fate(state.requests.count, request)
-            state.requests.append(request)
-            defer { Self.passOne(&state) }
-            switch fate {
-            case .arrives: return try Self.take(request, identity, &state).get()
-            case .lost: throw NoAnswer()
-            case .answerLost:
-                _ = Self.take(request, identity, &state)
-                throw NoAnswer()
-            case .doubled:
-                let outcome = Self.take(request, identity, &state)
-                _ = Self.take(request, identity, &state)
-                return try outcome.get()
-            case .late(let after):
-                state.underWay.append((after, request, identity))
-                throw NoAnswer()
-            case .refused(let refusal): throw refusal
-            }
+        let fate = state.withLock { state in
+            defer { state.requests.append(request) }
+            return state.fate(state.requests.count, request)
         }
+        var answer: Result<Bool, any Error> = .failure(NoAnswer())
+        switch fate {
+        case .arrives: answer = await arrival(of: request, identity)
+        case .lost: break
+        case .answerLost: _ = await arrival(of: request, identity)
+        case .doubled:
+            answer = await arrival(of: request, identity)
+            _ = await arrival(of: request, identity)
+        case .late(let after): state.withLock { $0.underWay.append((after, request, identity)) }
+        case .refused(let refusal): answer = .failure(refusal)
+        }
+        let due = state.withLock { state in
+            for index in state.underWay.indices { state.underWay[index].after -= 1 }
+            defer { state.underWay.removeAll { $0.after < 0 } }
+            return state.underWay.filter { $0.after < 0 }
+        }
+        for (_, request, identity) in due { _ = await arrival(of: request, identity) }
+        return try answer.get()
     }
 
-    private static func passOne(_ state: inout State) {
-        for index in state.underWay.indices { state.underWay[index].after -= 1 }
-        let due = state.underWay.filter { $0.after < 0 }
-        state.underWay.removeAll { $0.after < 0 }
-        for (_, request, identity) in due { _ = take(request, identity, &state) }
+    private func arrival(of request: DeviceRequest, _ identity: InstallationIdentity) async -> Result<Bool, any Error> {
+        do { return .success(try await server.perform(request, as: identity)) } catch { return .failure(error) }
     }
 
     package func lookup(_ eventKey: String, variant: String?) async throws -> Lookup {
-        try state.withLock { state in
-            let name = variant.map { "\(eventKey) \($0)" } ?? eventKey
-            state.lookups.append(name)
-            return try state.answers[name, default: .failure(ServerProblem.device(404, "event-not-found"))].get()
+        state.withLock { $0.lookups.append(variant.map { "\(eventKey) \($0)" } ?? eventKey) }
+        return try await server.lookup(eventKey, variant: variant)
+    }
+}
+
+extension FakeNetwork {
+    /// What people, the system and this network do to a phone while apps are killed at any time: random numbers from
+    /// the seed decide. In the end the network is calm.
+    ///
+    /// - Parameters:
+    ///   - relaunch: what else happens between two launches; it may forget the phone.
+    ///   - isKnown: whether the server knows the phone.
+    /// - Returns: the events whose activity was wished for, and the app's last status.
+    package func storm(
+        _ phone: Phone, seed: UInt64, steps: Int, relaunch: (inout Random) -> Void = { _ in },
+        isKnown: () -> Bool = { true }
+    ) async throws -> (wished: Set<String>, status: LiveActivitiesStatus) {
+        setFate { number, _ in Self.fate(seed, number) }
+        var random = Random(seed: seed)
+        var app = await phone.launch(server: self)
+        var wished: Set<String> = []
+        for _ in 0..<steps {
+            switch random.next(below: 9) {
+            case 0, 1: try await app.follow(["team:\(random.next(below: 12))"])
+            case 2: try await app.unfollow(["team:\(random.next(below: 12))"])
+            case 3:
+                let token = "\(100_000 + random.next(below: 800_000))\(100_000 + seed)"
+                phone.host.change { $0.facts.tokens["MatchAttributes"] = token }
+                phone.host.tell(.startToken(type: "MatchAttributes", token: token))
+            case 4:
+                let (live, frequent) = (random.next(below: 4) > 0, random.next(below: 2) == 0)
+                phone.host.change {
+                    $0.facts.liveActivitiesEnabled = live
+                    $0.facts.frequentPushesEnabled = frequent
+                }
+                phone.host.tell(.changed)
+            case 5:
+                let key = ["derby", "final"][random.next(below: 2)]
+                if (try? await app.show(Phone.match(key))) != nil { wished.insert(key) }
+            case 6: await app.flush()
+            case 7: await app.refresh()
+            default:
+                await app.stop()
+                relaunch(&random)
+                app = await phone.launch(server: self)
+            }
         }
+        // From now on all requests arrive. The delayed ones arrive in the wrong order.
+        setFate { _, _ in .arrives }
+        await app.flush()
+        let late = state.withLock(\.underWay)
+        drop()
+        for (_, request, identity) in late.reversed() { _ = await arrival(of: request, identity) }
+        phone.host.change { $0.facts.liveActivitiesEnabled = true }
+        await app.refresh()
+        // If the server has forgotten the phone, the phone registers again. This takes at most a minute of the phone's
+        // clock.
+        while !isKnown() { await Task.yield() }
+        let status = await app.wait { $0.phase == .upToDate && $0.waitingFor.isEmpty }
+        await app.stop()
+        return (wished, status)
     }
 
-    private static func take(
-        _ request: DeviceRequest, _ identity: InstallationIdentity, _ state: inout State
-    ) -> Result<Bool, any Error> {
-        let id = identity.installationId
-        let known = state.installations[id]
-        if let known, known.secret != identity.secret {
-            return .failure(ServerProblem.device(403, "wrong-installation-secret"))
+    private static func fate(_ seed: UInt64, _ number: Int) -> Fate {
+        var random = Random(seed: seed &* 1_000_003 &+ UInt64(number))
+        switch random.next(below: 10) {
+        case 0, 1: return .lost
+        case 2: return .answerLost
+        case 3: return .doubled
+        case 4, 5: return .late(random.next(below: 5))
+        case 6: return .refused(.device(503, "store-unavailable", retryAfter: 2))
+        default: return .arrives
         }
-        switch request {
-        case .register(let facts):
-            if let sequence = known?.facts.sequence, sequence > facts.sequence ?? 0 {
-                return .failure(ServerProblem.device(409, "stale-installation", sequence: sequence))
-            }
-            state.installations[id, default: Installation(secret: identity.secret, facts: facts)].facts = facts
-            return .success(known == nil)
-        case .report(let activity):
-            guard known != nil else { return .failure(ServerProblem.device(404, "installation-not-found")) }
-            state.installations[id]?.activities[activity.id] = activity
-        case .forget: state.installations[id] = nil
-        }
-        return .success(false)
     }
 }
 
@@ -145,7 +216,6 @@ extension LookupOutcome {
                 storagePolicy: .noMessageStored, state: .live,
                 contentState: contentState.flatMap { try? RawJSON(json: $0) }))
     }
-
 }
 
 extension ServerProblem {

@@ -85,12 +85,6 @@ package struct ContentSchema: Sendable {
         return indices.contains { check.faults(of: value, by: $0).isEmpty || check.isSpent }
     }
 
-    /// The array whose items the pointer tries to name; `nil`: there is none.
-    func array(on place: JSONPointer) -> JSONPointer? {
-        place.names.indices.dropFirst().lazy.compactMap { JSONPointer(JSONText.pointer(Array(place.names[..<$0]))) }
-            .first { mayHave([.array], at: $0) && !mayHave([.object], at: $0) }
-    }
-
     /// The schemas of the values at a place; `nil`: the document says nothing about the members there.
     private func indices(at place: JSONPointer) -> Set<Int>? {
         var level: Set = [0]

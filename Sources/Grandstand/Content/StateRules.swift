@@ -6,19 +6,11 @@ internal import JSON
 // Which changes of a state are quiet and which ring, as a content type declares them.
 
 extension Contract.StateRules {
-    /// Records what openapi.yaml does not exclude: members that no content has, and rules that never ring.
+    /// Records what openapi.yaml does not exclude: members that no content has, and conditions that no content meets.
     func check(_ members: [ContentSchema], _ faults: inout RequestFaults) throws(Problem) {
         for (index, text) in (quiet ?? []).enumerated() { members.require(text, at: "/rules/quiet/\(index)", &faults) }
-        let rings = rings ?? []
-        for (index, ring) in rings.enumerated() {
-            let pointer = "/rules/rings/\(index)"
-            try ring.check(at: pointer, members, &faults)
-            if let earlier = rings[..<index].firstIndex(where: { $0.when.covers(ring.when) }) {
-                faults.add(
-                    pointer,
-                    "This rule never rings: the rule \(earlier) matches whenever this one does, and the first that matches "
-                        + "rings. Put this one before it.")
-            }
+        for (index, ring) in (rings ?? []).enumerated() {
+            try ring.check(at: "/rules/rings/\(index)", members, &faults)
         }
     }
 
@@ -44,15 +36,10 @@ extension [ContentSchema] {
 
     fileprivate func require(_ place: JSONPointer, at pointer: String, _ faults: inout RequestFaults) {
         guard !isEmpty, !contains(where: { $0.mayHave(place) }) else { return }
-        if let array = lazy.compactMap({ $0.array(on: place) }).first {
-            return faults.add(
-                pointer,
-                "\(array) is an array, and a pointer does not lead into its items. Name the whole array, or add the value "
-                    + "to the content as a member outside of it.")
-        }
         faults.add(
             pointer,
-            "No version's schema has the member \(place). Correct its name, or add it to the schema of a version.")
+            "No version's schema has the member \(place). Correct its name, or add it to the schema of a version. A pointer "
+                + "does not lead into the items of an array.")
     }
 }
 
@@ -97,14 +84,6 @@ extension Contract.RingCondition {
         let types: Set<ContentSchema.ValueType> = isArray ? [.array] : [.number, .integer]
         guard !schemas.contains(where: { $0.mayHave(types, at: place) }) else { return nil }
         return "\(place) is \(isArray ? "an array" : "a number") in no version's schema."
-    }
-
-    /// Whether this condition holds whenever `other` holds.
-    fileprivate func covers(_ other: Self) -> Bool {
-        if let changes = changes.flatMap(JSONPointer.init) {
-            return other.place?.names.starts(with: changes.names) ?? false
-        }
-        return self == other || appears != nil && appears == other.appears && value == nil
     }
 
     /// Whether the change from `old` to `new` matches.

@@ -24,12 +24,9 @@ package enum DeviceBounds {
         let wait = Int((after.timeIntervalSince(now) - Double(tokensAtOnce) * tokenInterval).rounded(.up))
         guard wait <= 0 else {
             let hourly = Int(3_600 / tokenInterval)
-            throw Problem(
-                .rateLimited,
-                "This installation brought too many tokens that differ from those before: \(tokensAtOnce) at once are "
-                    + "accepted, then \(hourly) an hour. Nothing was changed. Try again in \(wait) s.",
-                retryAfter: wait
-            ) { $0.limit = hourly }
+            throw .tooMany(
+                "new tokens of this installation: \(tokensAtOnce) at once are accepted, then \(hourly) an hour",
+                wait: wait, limit: hourly)
         }
         return after
     }
@@ -43,12 +40,8 @@ package enum DeviceBounds {
     package static func requireRoom(created: Int, mostNew: Int?, at now: Date) throws(Problem) {
         guard let mostNew, created >= mostNew else { return }
         let wait = Int((3_600 - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 3_600)).rounded(.up))
-        throw Problem(
-            .rateLimited,
-            "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in "
-                + "\(wait) s.",
-            retryAfter: wait
-        ) { $0.limit = mostNew }
+        throw .tooMany(
+            "new installations of this app: \(mostNew) are accepted in an hour", wait: wait, limit: mostNew)
     }
 }
 
@@ -60,33 +53,12 @@ extension Problem {
         "This installation was registered with another secret. Send the one of its first registration, or register anew "
             + "under another UUID.")
 
-    /// The error for requests beyond a limit of their address.
+    /// The error for requests beyond a limit.
     ///
     /// - Parameter what: is counted, such as `new installations`.
-    package static func tooMany(_ what: String, wait: Int) -> Problem {
-        Problem(.rateLimited, "Too many \(what) came from this address. Try again in \(wait) s.", retryAfter: wait)
-    }
-}
-
-/// The totals of an app's installations in one environment.
-package struct DeviceAccount: Decodable, Sendable, Hashable {
-    package var installations: Int
-    /// Installations that were created in the present hour of the clock; `createdBefore`: in the hour before it.
-    package var created: Int
-    package var createdBefore: Int
-
-    package init(installations: Int = 0, created: Int = 0, createdBefore: Int = 0) {
-        self.installations = installations
-        self.created = created
-        self.createdBefore = createdBefore
-    }
-
-    /// Whether many installations are new: at least 1,000 within an hour, and at least a tenth of those known before.
-    package var isSurging: Bool {
-        [(created, installations - created), (createdBefore, installations - created - createdBefore)].contains {
-            new, known in new >= Self.surge && new * 10 >= known
+    package static func tooMany(_ what: String, wait: Int, limit: Int? = nil) -> Problem {
+        Problem(.rateLimited, "Too many \(what). Nothing was changed. Try again in \(wait) s.", retryAfter: wait) {
+            $0.limit = limit
         }
     }
-
-    private static let surge = 1_000
 }

@@ -12,17 +12,15 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     /// The spelling in paths: lowercase hexadecimal digits.
     package var hex: String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
-            for (index, byte) in bytes.enumerated() {
-                buffer[2 * index] = Self.digit(byte >> 4)
-                buffer[2 * index + 1] = Self.digit(byte & 0xF)
+            for index in 0..<2 * bytes.count {
+                let byte = bytes[index / 2]
+                buffer[index] = Self.digits[Int(index.isMultiple(of: 2) ? byte >> 4 : byte & 0xF)]
             }
             return 2 * bytes.count
         }
     }
 
-    package var description: String { "…\(hex.suffix(6))" }
+    private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
+    package var description: String { "…\(hex.suffix(6))" }
 }

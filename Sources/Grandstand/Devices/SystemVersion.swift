@@ -1,33 +1,13 @@
-internal import GrandstandContract
-
-/// The version of iOS or iPadOS: only the parts that decide whether a push can start an activity.
-package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-    package let major: Int
-    package let minor: Int
-
-    package init(_ major: Int, _ minor: Int = 0) {
-        self.major = major
-        self.minor = minor
-    }
-
-    /// Reads `18`, `18.4` or `18.4.1`; further parts do not matter. `nil` for anything else, and for parts above 999.
-    package init?(_ text: String) {
-        guard TextRule.systemVersion.accepts(text) else { return nil }
-        let parts = text.split(separator: ".").compactMap { Int($0) }
-        self.init(parts[0], parts.count > 1 ? parts[1] : 0)
-    }
-
-    /// 1000 times the major version, plus the minor: its column in the database.
-    package var number: Int { major * 1_000 + minor }
-
-    package init(number: Int) { self.init(number / 1_000, number % 1_000) }
-
+/// Versions of iOS or iPadOS as numbers: 1000 times the major version, plus the minor.
+package enum SystemVersion {
     /// The first version on which a push can start an activity (docs/internals/apns.md 3.2).
-    package static let firstWithStarts = SystemVersion(17, 2)
+    package static let firstWithStarts = 17_002
     /// The first version on which a start may name a channel or ask for a token. Earlier versions ignore such a push.
-    package static let firstWithChannels = SystemVersion(18)
+    package static let firstWithChannels = 18_000
 
-    package var description: String { "\(major).\(minor)" }
-
-    package static func < (one: Self, other: Self) -> Bool { one.number < other.number }
+    /// The number of `18`, `18.4` or `18.4.1`, as the contract's pattern has it; further parts do not matter.
+    package static func number(_ text: String) -> Int {
+        let parts = text.split(separator: ".").compactMap { Int($0) } + [0, 0]
+        return parts[0] * 1_000 + parts[1]
+    }
 }

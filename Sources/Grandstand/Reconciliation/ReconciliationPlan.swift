@@ -96,11 +96,6 @@ package struct ReconciliationPlan: Sendable {
                 .prefix(max(0, options.deleteBudget - spent)))
     }
 
-    /// Whether creations without an answer remain after `actions`. If so, the list should be read again soon.
-    package func leavesUnanswered(_ actions: [ReconciliationAction]) -> Bool {
-        actions.count { $0.name == .settle || $0.name == .reopen } < unanswered.count
-    }
-
     // MARK: Actions
 
     /// The actions that follow from the list and the readings.

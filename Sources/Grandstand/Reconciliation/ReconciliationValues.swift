@@ -8,14 +8,8 @@ package import GrandstandContract
 package struct ChannelListing: Sendable, Hashable {
     /// The ID of each channel once, in Apple's order.
     package var channelIDs: [String]
-    /// Members of the answer besides `channels`. Apple documents no such members, so they may mean that the list
-    /// continues elsewhere (docs/internals/apns.md C9).
-    package var otherMembers: [String]
 
-    package init(channelIDs: [String], otherMembers: [String] = []) {
-        self.channelIDs = channelIDs
-        self.otherMembers = otherMembers
-    }
+    package init(channelIDs: [String]) { self.channelIDs = channelIDs }
 }
 
 /// A channel of Apple's list that the ledger does not know.
@@ -25,10 +19,12 @@ package struct UnmanagedChannel: Sendable, Hashable, Decodable {
     /// When Apple was last asked for a list that did not have the channel. The channel was made after this time. `nil`:
     /// not known.
     package var lackedAt: Date?
-    /// `nil` until Apple was asked.
+    /// `nil` until a run has asked Apple.
     package var storagePolicy: StoragePolicy?
     /// Whether an unanswered creation or another system may have made the channel. Such a channel is not assigned.
     package var isContested = false
+
+    private enum CodingKeys: CodingKey { case channelID, firstSeenAt, lackedAt, isContested }
 }
 
 /// The permissions of a reconciliation.

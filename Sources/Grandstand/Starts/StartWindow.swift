@@ -2,14 +2,6 @@ package import FoundationEssentials
 package import GrandstandContract
 internal import JSON
 
-extension Contract.StartDraft {
-    /// Seconds after the last sign of an event for which late followers get a start, if neither `until` nor an end of the
-    /// event gives a limit.
-    package static let standardDuration: TimeInterval = 14_400
-    /// Seconds for which APNs keeps a push for a phone that is offline. "Kick-off" is no news later.
-    package static let standardExpiry = 900
-}
-
 /// The time window in which an event's start is sent.
 package struct StartWindow: Sendable, Hashable {
     package var from: Date
@@ -30,9 +22,9 @@ package struct StartWindow: Sendable, Hashable {
         // If a start was requested before its time, its window still ends at the usual time.
         let planned = declaration.at ?? startsAt ?? from
         // A live event may last longer than planned, so its end closes the window and not `endsAt`. This limit is for
-        // events of which nobody sends the end.
+        // events of which nobody sends the end: late followers get a start for four hours after the last sign of it.
         let lastSign = [startsAt, endsAt, lastMessageAt].compactMap(\.self).reduce(planned, max)
-        let limit = lastSign.addingTimeInterval(Contract.StartDraft.standardDuration)
+        let limit = lastSign.addingTimeInterval(14_400)
         until = declaration.until ?? limit
         ends = [endsAt, limit].compactMap(\.self)
     }
@@ -42,10 +34,9 @@ package struct StartWindow: Sendable, Hashable {
     package func end(at now: Date) -> Date { ends.first { $0 > now } ?? until }
 
     /// The `apns-expiration` of a push that is sent now: not after the event's expected end (`end`), because APNs would
-    /// start a card of an event that is over.
+    /// start a card of an event that is over. "Kick-off" is no news after fifteen minutes.
     package func expiration(of declaration: Contract.StartDraft, at now: Date) -> Int {
-        let seconds = declaration.expiresIn ?? Contract.StartDraft.standardExpiry
-        let latest = min(now.addingTimeInterval(Double(seconds)), until, end(at: now))
+        let latest = min(now.addingTimeInterval(Double(declaration.expiresIn ?? 900)), until, end(at: now))
         return Int(latest.timeIntervalSince1970.rounded(.down))
     }
 }

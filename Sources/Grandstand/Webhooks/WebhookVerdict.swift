@@ -54,7 +54,6 @@ package struct WebhookVerdict: Sendable, Hashable {
         case 410:
             reason = "HTTP 410: the receiver wants no more messages"
             return
-        case (300..<400)?: reason = "HTTP \(status ?? 0): redirects are not followed; change the webhook's url"
         case let code?: reason = "HTTP \(code)"
         }
         guard tries <= Self.delays.count else { return }

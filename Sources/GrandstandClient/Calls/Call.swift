@@ -137,9 +137,9 @@ extension GrandstandClient.Call where Value == GrandstandClient.Answer {
         _ operation: Contract.Operation, _ parameters: [String: String], body: RawJSON? = nil
     ) {
         var (path, headers) = (operation.path, parameters)
-        for (name, value) in parameters where path.contains("{\(name)}") {
-            path = path.replacing("{\(name)}", with: GrandstandClient.encoded(value))
-            headers[name] = nil
+        for (id, text) in parameters where path.contains("{\(id)}") {
+            path = path.replacingOccurrences(of: "{\(id)}", with: GrandstandClient.encoded(text))
+            headers[id] = nil
         }
         let query = operation.query.map { ($0, headers.removeValue(forKey: $0)) }
         self.init(operation, EncodedPath(stringLiteral: path), query, body: body) { $0 }

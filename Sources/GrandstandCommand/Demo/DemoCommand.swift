@@ -21,7 +21,7 @@ struct DemoStage: Sendable {
     /// Starts everything, runs `body`, and stops everything again.
     ///
     /// - Parameter port: the value of `GRANDSTAND_PORT`; 0: the system picks a free port.
-    /// - Throws: `ConfigurationError` for a port that is not a number.
+    /// - Throws: `StartError` for a port that is not a number.
     static func with(
         port: String, settings: [String: String], _ body: @escaping @Sendable (DemoStage) async throws -> Void
     ) async throws {

@@ -85,7 +85,7 @@ extension Contract {
         public var environment: Environment
         /// The variant of the audience that it serves, if that has one.
         public var variant: String?
-        /// Its policy. null where Apple has not been asked for it.
+        /// Its policy. null for a channel that only Apple's list has.
         public var storagePolicy: StoragePolicy?
         /// The state of a channel, as the server knows it.
         public var state: ChannelState?

@@ -307,8 +307,7 @@ extension Contract {
         public var reopenedAt: Date?
         /// Only in the answer to PUT and PATCH. Effects that may not be meant: followers that are lost (another storage
         /// policy, an audience removed without an end), scheduled broadcasts or a start that keep their times while the
-        /// event moves, broadcasts that go at once or after endsAt, a start's staleDate that is past; and, if its times
-        /// changed after cards were started, who gets one and who gets none.
+        /// event moves; and, if its times changed after cards were started, who gets one and who gets none.
         public var warnings: [String]?
 
         package static let leftOut = ["content", "reopenedAt", "warnings"]

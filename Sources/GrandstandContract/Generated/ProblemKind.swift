@@ -27,7 +27,7 @@ extension Contract {
         case channelNotFound = "channel-not-found"
         /// The channel does not exist yet. Retry-After says when to ask again.
         case channelPending = "channel-pending"
-        /// Live events use the content type. detail names some of them.
+        /// Live events use the content type. detail names one of them.
         case contentInUse = "content-in-use"
         /// A version of the app cannot decode the contentState. errors names the places and the versions.
         case contentMismatch = "content-mismatch"

@@ -129,7 +129,8 @@ extension Contract {
         /// They have no usable start token of the attributes' type.
         public var noToken: Int
         /// The event ended, the start's time was over, or the start was stopped, before theirs was sent, or they began
-        /// to follow after that and before the event ended. They get it if the start continues.
+        /// to follow after that. They get it if the start continues. The first report after the event's end counts them
+        /// for the last time.
         public var tooLate: Int
 
         /// Members that are `nil` are left out.
@@ -149,7 +150,7 @@ extension Contract {
         public var waitingFor: StartWait?
         /// When the first push was made.
         public var startedAt: Date?
-        /// When nothing was left to send for the last time.
+        /// When nothing was left to send for the first time.
         public var finishedAt: Date?
         /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
         /// numbers in ineligible.
@@ -197,7 +198,7 @@ extension Contract {
         public var waitingFor: StartWait?
         /// When the first push was made.
         public var startedAt: Date?
-        /// When nothing was left to send for the last time.
+        /// When nothing was left to send for the first time.
         public var finishedAt: Date?
         /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
         /// numbers in ineligible.

@@ -4,7 +4,6 @@ package import Grandstand
 package import GrandstandContract
 internal import HTTP2
 internal import JSON
-internal import Logging
 
 /// The interface to APNs. Every call ends within the configured request timeout. No call throws: its `APNsAnswer` also
 /// says how a call failed.
@@ -40,7 +39,7 @@ extension APNsClient: APNsGateway {
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         let message = delivery.message
         guard let channelID = message.channelID else { return .withheld("the message has no channel") }
-        return await quirks.watching("a broadcast", delivery.address) { address in
+        return await quirks.watching(delivery.address) { address in
             await perform(
                 "broadcast", "POST", APNsPath.broadcasts(of: address.bundleID.rawValue),
                 [
@@ -58,22 +57,19 @@ extension APNsClient: APNsGateway {
         _ storagePolicy: StoragePolicy, at address: APNsAddress
     ) async -> APNsAnswer<String> {
         let body = #"{"message-storage-policy":\#(storagePolicy.wireValue),"push-type":"\#(PushType.json)"}"#
-        return await manage("a creation", "POST", at: address, body: Array(body.utf8)).map(
-            or: "APNs accepted the creation, but its answer has no channel ID", Self.channelID)
+        return await manage("POST", at: address, body: Array(body.utf8)).map(Self.channelID)
     }
 
     package func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
-        await manage("the reading of a channel", "GET", at: address, channelID: channelID).map(
-            or: "APNs' description of the channel has no known storage policy", Self.storagePolicy)
+        await manage("GET", at: address, channelID: channelID).map(Self.storagePolicy)
     }
 
     package func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
-        await manage("a deletion", "DELETE", at: address, channelID: channelID).map { _ in () }
+        await manage("DELETE", at: address, channelID: channelID).map { _ in () }
     }
 
     package func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
-        await manage("the list of channels", "GET", APNsPath.allChannels(of:), at: address).map(
-            or: "APNs' list of channels cannot be read completely", Self.channels)
+        await manage("GET", APNsPath.allChannels(of:), at: address).map(Self.channels)
     }
 
     package func keyFile(of credentials: Credentials) -> Contract.CredentialState {
@@ -81,10 +77,10 @@ extension APNsClient: APNsGateway {
     }
 
     private func manage(
-        _ name: String, _ method: String, _ path: (String) -> String = APNsPath.channels(of:), at address: APNsAddress,
+        _ method: String, _ path: (String) -> String = APNsPath.channels(of:), at address: APNsAddress,
         channelID: String? = nil, body: [UInt8] = []
     ) async -> APNsAnswer<HTTP2Response> {
-        await quirks.spelling(name, address) { address in
+        await quirks.spelling(address) { address in
             var headers = [Self.requestID(UUID())]
             if let channelID { headers.append(HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)) }
             return await perform("manage", method, path(address.managementBundleID), headers, body: body, for: address)
@@ -110,28 +106,21 @@ extension APNsClient: APNsGateway {
     /// `nil` unless the body is a JSON object whose member `channels` is an array of IDs only; other members are
     /// allowed. A list that cannot be read completely must not be used.
     static func channels(_ response: HTTP2Response) -> ChannelListing? {
-        guard let json = try? JSONValue(parsing: response.body), case .object(let members) = json.kind,
-            let elements = json["channels"]?.elements
-        else { return nil }
-        var channelIDs: [String] = []
-        var seen: Set<String> = []
-        for element in elements {
-            guard let channelID = element.string, (1...1_024).contains(channelID.count) else { return nil }
-            if seen.insert(channelID).inserted { channelIDs.append(channelID) }
-        }
-        return ChannelListing(channelIDs: channelIDs, otherMembers: members.map(\.name).filter { $0 != "channels" })
+        guard let elements = (try? JSONValue(parsing: response.body))?["channels"]?.elements else { return nil }
+        let channelIDs = elements.compactMap(\.string).filter { (1...1_024).contains($0.count) }
+        guard channelIDs.count == elements.count else { return nil }
+        return ChannelListing(channelIDs: channelIDs)
     }
 }
 
 extension APNsAnswer {
-    /// Parses an accepted answer.
-    ///
-    /// - Parameter why: the reason if it cannot be parsed. The call then counts as unanswered, because APNs may have
-    ///   processed it.
-    func map<Read: Sendable>(or why: String = "", _ read: (Value) -> Read?) -> APNsAnswer<Read> {
+    /// Parses an accepted answer. If it cannot be parsed, the call counts as unanswered, because APNs may have processed
+    /// it.
+    func map<Read: Sendable>(_ read: (Value) -> Read?) -> APNsAnswer<Read> {
         switch self {
         case .accepted(let value, let receipt):
-            read(value).map { APNsAnswer<Read>.accepted($0, receipt) } ?? .unanswered(why)
+            read(value).map { APNsAnswer<Read>.accepted($0, receipt) }
+                ?? .unanswered("APNs accepted the call, but its answer cannot be read completely")
         case .refused(let refusal): .refused(refusal)
         case .unanswered(let why): .unanswered(why)
         case .unsent(let why): .unsent(why)
@@ -141,17 +130,14 @@ extension APNsAnswer {
 
     /// Whether APNs accepted the provider token and the topic. It checks both before the channel and the quota.
     var hasAcceptedTopic: Bool {
-        switch self {
-        case .accepted: true
-        case .refused(let refusal): [.quota, .channelGone].contains(refusal.meaning)
-        case .unanswered, .unsent, .withheld: false
-        }
+        if case .accepted = self { return true }
+        return refusal.map { [.quota, .channelGone].contains($0.meaning) } ?? false
     }
 }
 
 extension APNsClient: DeviceGateway {
     package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
-        let answer: APNsAnswer<Void> = await perform(
+        await perform(
             "device", "POST", APNsPath.device(push.token.hex),
             [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
@@ -162,8 +148,6 @@ extension APNsClient: DeviceGateway {
             ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
             body: push.body, for: address
         ).map { _ in () }
-        settings.metrics.pushed(to: address.app, answer)
-        return answer
     }
 }
 
@@ -175,30 +159,23 @@ extension APNsClient: DeviceGateway {
 ///   with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a mismatch the call is
 ///   repeated with the other spelling, and the accepted spelling is stored.
 struct QuirkLearner: Sendable {
-    /// `nil`: nothing is learned, and no call is repeated.
-    let remember: APNsClient.RememberQuirk?
-    let now: @Sendable () -> Date
-    let logger: Logger
+    /// If the quirk cannot be stored, the next answer that shows it is another chance.
+    let remember: APNsClient.RememberQuirk
 
     /// Makes a management call with the spelling of the bundle ID that Apple accepts.
     func spelling<Value: Sendable>(
-        _ name: String, _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
+        _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
-        guard remember != nil, address.bundleID.hasCapitals else { return await watching(name, address, call) }
-        let first = await watching(name, address, call)
-        guard first.isTopicMismatch else { return first }
+        let first = await watching(address, call)
+        guard address.bundleID.hasCapitals, first.refusal?.reason == .topicMismatch else { return first }
         var other = address
         other.managementPath = address.managementPath == .registered ? .lowercased : .registered
-        let second = await watching(name, other, call)
+        let second = await watching(other, call)
         // Apple refused both spellings, so the refusal has another cause, and the first answer is returned. A mismatch
         // never changes anything at Apple.
-        if second.isTopicMismatch { return first }
+        if second.refusal?.reason == .topicMismatch { return first }
         if second.hasAcceptedTopic {
-            await remember(
-                .managementPath, other.managementPath, of: other.app,
-                other.managementPath == .lowercased
-                    ? "TopicMismatch as registered, accepted in lowercase"
-                    : "TopicMismatch in lowercase, accepted as registered")
+            try? await remember(other.app, .managementPath, other.managementPath, "TopicMismatch")
         }
         return second
     }
@@ -206,75 +183,44 @@ struct QuirkLearner: Sendable {
     /// `address` contains the state of the alarm at the time when `address` was read. If the alarm was already raised
     /// at that time, a success of the call is newer than the refusal, and ends the alarm.
     func watching<Value: Sendable>(
-        _ name: String, _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
+        _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
         let answer = await call(address)
         switch answer {
         case .accepted where address.isCapabilityOff:
-            await remember(.broadcastFeature, .on, of: address.app, "APNs accepted \(name)")
+            try? await remember(address.app, .broadcastFeature, .on, "APNs accepted a call")
         case .refused(let refusal) where refusal.reason == .broadcastFeatureNotEnabled && !address.isCapabilityOff:
-            let request = refusal.requestID ?? "without an ID"
-            await remember(
-                .broadcastFeature, .off, of: address.app,
-                "APNs refused \(name) with \(refusal.reason) (request \(request))")
+            let evidence = "\(refusal.reason), request \(refusal.requestID ?? "")"
+            try? await remember(address.app, .broadcastFeature, .off, evidence)
         default: break
         }
         return answer
     }
-
-    /// If the quirk cannot be stored, the next answer that shows it is another chance.
-    private func remember(
-        _ quirk: Contract.QuirkName, _ value: Contract.QuirkValue, of app: AppEnvironment, _ evidence: String
-    ) async {
-        do {
-            try await remember?(
-                Contract.Quirk(
-                    environment: .init(app.environment), quirk: quirk, value: value, learnedAt: now(),
-                    evidence: evidence), app)
-        } catch {
-            logger.failed(
-                "the quirk \(quirk) of an app could not be stored", error, at: .warning, ["app": "\(app.bundleID)"])
-        }
-    }
 }
 
-extension APNsAnswer {
-    fileprivate var isTopicMismatch: Bool { refusal?.reason == .topicMismatch }
-}
-
-/// The metrics of calls to APNs. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`. Unknown reasons
-/// are `other`, so that APNs cannot create any number of time series.
+/// The metrics of calls to APNs. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`.
 extension ServerMetrics {
-    /// The refusals that concern the device token. Other refusals are counted only in `grandstand_apns_answers_total`.
-    static let tokenReasons: Set<APNsReason> = [
-        .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
+    /// The answers that concern the device token. Other ones are counted only in `grandstand_apns_answers_total`.
+    private static let tokenAnswers: Set = [
+        "none", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered",
     ]
 
     /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
-    /// `withheld`.
-    func ended(_ call: String, _ answer: APNsAnswer<HTTP2Response>) {
+    /// `withheld`. Answers about device tokens are also counted by app: the alert on refused tokens uses the share of
+    /// refusals.
+    func ended(_ call: String, of app: AppEnvironment, _ answer: APNsAnswer<HTTP2Response>) {
         let (code, reason) =
             switch answer {
             case .accepted(let response, _): (response.status, "none")
             case .refused(let refusal) where refusal.isHeldBack: (0, "withheld")
-            case .refused(let refusal):
-                (refusal.status, refusal.reason.status == nil ? "other" : refusal.reason.rawValue)
+            case .refused(let refusal): (refusal.status, refusal.reason.label)
             case .unanswered: (0, "unanswered")
             case .unsent: (0, "unsent")
             case .withheld: (0, "withheld")
             }
         series("grandstand_apns_answers_total", [call, "\(code)", reason]).increment(by: 1)
-    }
-
-    /// Counts APNs' answers about device tokens, by app. The alert on refused tokens uses the share of refusals.
-    /// Labels: `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
-    func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
-        let result: String
-        switch answer {
-        case .accepted: result = "accepted"
-        case .refused(let refusal) where Self.tokenReasons.contains(refusal.reason): result = refusal.reason.rawValue
-        case .refused, .unanswered, .unsent, .withheld: return
-        }
+        guard call == "device", Self.tokenAnswers.contains(reason) else { return }
+        let result = reason == "none" ? "accepted" : reason
         series("grandstand_token_answers_total", app.labels + [result]).increment(by: 1)
     }
 

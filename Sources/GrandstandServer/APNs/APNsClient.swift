@@ -24,12 +24,13 @@ package final class APNsClient: Sendable {
         var overdueInterval: Duration = .seconds(2)
         /// How long APNs may stay silent after the PING that follows `overdueInterval`. Then the connection is closed.
         var pingTimeout: Duration = .seconds(2)
-        /// Stores a quirk that APNs' answers show, for all replicas; `nil`: none is learned.
-        var remember: RememberQuirk?
+        /// Stores a quirk that APNs' answers show, for all replicas.
+        var remember: RememberQuirk = { _, _, _, _ in }
         var metrics = ServerMetrics()
     }
 
-    typealias RememberQuirk = @Sendable (Contract.Quirk, AppEnvironment) async throws -> Void
+    typealias RememberQuirk =
+        @Sendable (AppEnvironment, Contract.QuirkName, Contract.QuirkValue, _ evidence: String) async throws -> Void
 
     private struct PoolKey: Hashable {
         let endpoint: Endpoint
@@ -53,7 +54,7 @@ package final class APNsClient: Sendable {
         self.logger = logger
         // A series that begins with 1 shows no increase.
         _ = (settings.metrics.replays, settings.metrics.renewals)
-        quirks = QuirkLearner(remember: settings.remember, now: now, logger: logger)
+        quirks = QuirkLearner(remember: settings.remember)
         tokens = ProviderTokens(keys: keys, metrics: settings.metrics, logger: logger, now: now)
     }
 
@@ -75,29 +76,21 @@ package final class APNsClient: Sendable {
         tokens.recordGauges()
     }
 
-    /// - Parameter traffic: `channels` or `devices`.
-    func pool(
-        _ endpoint: Endpoint, _ credentials: Credentials, for traffic: String
-    ) throws(ConnectionPool.Unavailable) -> ConnectionPool {
-        let key = PoolKey(endpoint: endpoint, credentials: credentials, traffic: traffic)
-        return try pools.withLock { pools throws(ConnectionPool.Unavailable) in
-            guard let open = pools else { throw .closed }
-            let pool = open[key] ?? makePool(key)
+    /// The pool for a request; `nil`: the client is closed.
+    private func pool(_ key: PoolKey) -> ConnectionPool? {
+        pools.withLock { pools in
+            let pool = pools.map { $0[key] ?? makePool(key) }
             pools?[key] = pool
             return pool
         }
     }
 
     private func makePool(_ key: PoolKey) -> ConnectionPool {
-        let labels = [
-            ("host", key.endpoint.host), ("team", key.credentials.teamID), ("key", key.credentials.keyID),
-            ("traffic", key.traffic),
-        ]
-        func timer(_ name: String) -> CoreMetrics.Timer {
-            Timer(label: name, dimensions: labels, factory: settings.metrics)
-        }
+        let labels = [key.endpoint.host, key.credentials.teamID, key.credentials.keyID, key.traffic]
+        let names = zip(["host", "team", "key", "traffic"], labels).map { ($0, $1) }
         let (wait, roundTrip) = (
-            timer("grandstand_apns_queue_wait_seconds"), timer("grandstand_apns_round_trip_seconds")
+            Timer(label: "grandstand_apns_queue_wait_seconds", dimensions: names, factory: settings.metrics),
+            Timer(label: "grandstand_apns_round_trip_seconds", dimensions: names, factory: settings.metrics)
         )
         var configuration = HTTP2ClientConfiguration(host: key.endpoint.host, port: key.endpoint.port)
         configuration.trustRoots = settings.trustRoots
@@ -110,9 +103,8 @@ package final class APNsClient: Sendable {
             wait.recordSeconds(queued.seconds)
             roundTrip.recordSeconds(time.seconds)
         }
-        return ConnectionPool(
-            configuration, PoolPlan(target: settings.connections, bound: settings.maximumConnections), settings.metrics,
-            labels.map(\.1), logger: logger)
+        let plan = PoolPlan(target: settings.connections, bound: settings.maximumConnections)
+        return ConnectionPool(configuration, plan, settings.metrics, labels, logger: logger)
     }
 }
 
@@ -123,16 +115,12 @@ extension APNsClient {
     /// refuses the provider tokens of a key, the result is `refused`. `notKnown`: no request has needed a connection yet,
     /// or the last connection ended normally.
     func reachability(of environment: APNsEnvironment) -> Contract.APNsState {
-        let endpoints = [settings.endpoints.send[environment], settings.endpoints.manage[environment]].compactMap(
-            \.self)
+        let endpoints = [settings.endpoints.send, settings.endpoints.manage].map { $0[environment] }
         let states = pools.withLock { pools in
             (pools ?? [:]).filter { endpoints.contains($0.key.endpoint) }.map(\.value.reachability)
         }
         if let unreachable = states.first(where: { $0.state == .unreachable }) { return unreachable }
-        let refused = tokens.own(usedWithin: 3_600).filter { $0.key.environment == environment }
-        if let first = refused.min(by: { $0.value.since < $1.value.since }) {
-            return .init(state: .refused, reason: first.value.finding(of: first.key.credentials))
-        }
+        if let finding = tokens.refusal(in: environment) { return .init(state: .refused, reason: finding) }
         return states.first { $0.state == .reachable } ?? .init(state: .notKnown)
     }
 }
@@ -183,49 +171,47 @@ extension APNsClient {
             method: method, path: path, authority: endpoint.authority, headers: headers, body: body)
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
         let answer = await attempt(request, kind == "device" ? "devices" : "channels", at: endpoint, as: use)
-        settings.metrics.ended(kind, answer)
+        settings.metrics.ended(kind, of: address.app, answer)
         return answer
     }
 
     private func attempt(
         _ request: HTTP2Request, _ traffic: String, at endpoint: Endpoint, as use: KeyUse
     ) async -> APNsAnswer<HTTP2Response> {
+        let token: ProviderToken
+        do { token = try tokens.token(for: use) } catch { return .withheld("\(error)") }
+        if case .wait(let refusal, let seconds) = tokens.turn(of: use) {
+            return .refused(.heldBack(by: refusal, seconds: seconds))
+        }
+        var signed = request
+        signed.headers.insert(
+            HTTP2Header(APNsHeader.authorization, "bearer \(token.text)", indexing: .never), at: 0)
         let clock = ContinuousClock()
         let deadline = clock.now + settings.requestTimeout
+        let key = PoolKey(endpoint: endpoint, credentials: use.credentials, traffic: traffic)
         var why = "no connection to \(endpoint.authority) in time"
-        var isProbe = false
         var lastUsed: HTTP2ClientConnection?
         var sends = 0
         while sends < Self.maximumSends {
             let remaining = clock.now.duration(to: deadline)
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
+            guard let pool = pool(key) else { return .unsent("the connections to APNs are closed") }
             do {
-                let token = try tokens.token(for: use)
-                if !isProbe {
-                    switch tokens.turn(of: use) {
-                    case .send: break
-                    case .probe: isProbe = true
-                    case .wait(let refusal, let seconds): return .refused(.heldBack(by: refusal, seconds: seconds))
-                    }
-                }
-                let pool = try pool(endpoint, use.credentials, for: traffic)
                 guard let connection = pool.ready(avoiding: lastUsed) else {
-                    try await pool.wait(until: deadline)
+                    why = pool.reachability.reason ?? why
+                    try await Task.sleep(for: .milliseconds(25))
                     continue
                 }
                 lastUsed = connection
                 sends += 1
-                var signed = request
-                signed.headers.insert(
-                    HTTP2Header(APNsHeader.authorization, "bearer \(token.text)", indexing: .never), at: 0)
                 let response = try await connection.send(signed, timeout: remaining)
                 let answer = Self.read(response)
                 if answer.hasAcceptedTopic {
                     connection.streamsProven()
-                    tokens.accepted(token, of: use)
+                    tokens.accepted(use)
                 }
                 guard case .refused(var refusal) = answer, refusal.reason.concernsProviderToken else { return answer }
-                refusal.retryAfter = tokens.refused(refusal.reason, token, of: use) ?? refusal.retryAfter
+                refusal.retryAfter = tokens.refused(refusal.reason, of: use) ?? refusal.retryAfter
                 return .refused(refusal)
             } catch HTTP2Failure.notProcessed(let reason) {
                 why = reason
@@ -234,8 +220,6 @@ extension APNsClient {
                 return .unanswered(reason)
             } catch HTTP2Failure.cancelled {
                 return .unanswered("the call was cancelled")
-            } catch let fault as SigningKey.Fault {
-                return .withheld(fault.description)
             } catch {
                 return .unsent("\(error)")
             }
@@ -254,7 +238,7 @@ extension APNsClient {
                 response, APNsReceipt(requestID: requestID, uniqueID: response[header: APNsHeader.uniqueID]))
         }
         let body = try? JSONValue(parsing: response.body)
-        let reason = body?["reason"]?.string.flatMap { $0.isEmpty ? nil : String($0.prefix(200)) }
+        let reason = APNsReason(json: body) ?? APNsReason(rawValue: "HTTP\(response.status)")
         // The `timestamp` of a 410 answer, which Apple documents as milliseconds since 1970.
         var since: Date?
         if case .number(let text)? = body?["timestamp"]?.kind, let milliseconds = Double(text) {
@@ -262,8 +246,7 @@ extension APNsClient {
         }
         return .refused(
             APNsRefusal(
-                status: response.status, reason: APNsReason(rawValue: reason ?? "HTTP\(response.status)"),
-                requestID: requestID, retryAfter: response[header: APNsHeader.retryAfter].flatMap { Int($0) },
-                since: since))
+                status: response.status, reason: reason, requestID: requestID,
+                retryAfter: response[header: APNsHeader.retryAfter].flatMap { Int($0) }, since: since))
     }
 }

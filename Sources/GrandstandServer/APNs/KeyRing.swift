@@ -5,33 +5,26 @@ internal import Synchronization
 
 /// The private key in one file `AuthKey_<KEYID>.p8`.
 struct SigningKey: Sendable {
-    private let key: PrivateKey
+    let key: PrivateKey
     /// SHA-256 of the public key.
     let fingerprint: [UInt8]
 
     /// Why a key file cannot be used. It never contains text from the file.
-    enum Fault: Error, CustomStringConvertible {
-        case missing(path: String)
-        case unreadable(path: String, why: String)
-
-        var description: String {
-            switch self {
-            case .missing(let path):
-                "there is no key file \(path): put the .p8 file from Apple's developer portal there"
-            case .unreadable(let path, let why):
-                "the key file \(path) cannot be used: \(why). It needs an EC P-256 private key in PEM form, as in the "
-                    + ".p8 from Apple's developer portal"
-            }
-        }
+    struct Fault: Error, CustomStringConvertible {
+        let state: Contract.CredentialState
+        let description: String
     }
 
     /// Reads a PEM file with an EC P-256 key, the format of Apple's keys, in any form of `KeyFileText`.
     init(path: String) throws(Fault) {
-        guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: path) }
-        guard let pem = FileManager.default.contents(atPath: path) else {
-            throw .unreadable(path: path, why: "it is a folder, or its permissions forbid reading it")
+        guard FileManager.default.fileExists(atPath: path) else {
+            let advice = "put the .p8 file from Apple's developer portal there"
+            throw Fault(state: .missing, description: "there is no key file \(path): \(advice)")
         }
         do {
+            guard let pem = FileManager.default.contents(atPath: path) else {
+                throw KeyFileText.Shape("it is a folder, or its permissions forbid reading it")
+            }
             let block = try KeyFileText(Array(pem)).pem
             guard (try? PrivateKey(pem: block)) != nil else {
                 throw KeyFileText.Shape("its block has \(block.count) bytes, and its base64 is broken or without a key")
@@ -39,13 +32,12 @@ struct SigningKey: Sendable {
             key = try PrivateKey.p256(pem: block)
             fingerprint = SHA256.hash(try key.publicPoint)
         } catch {
-            throw .unreadable(path: path, why: (error as? KeyFileText.Shape)?.words ?? "its key is of another kind")
+            let why = (error as? KeyFileText.Shape)?.words ?? "its key is of another kind"
+            throw Fault(
+                state: .unreadable,
+                description: "the key file \(path) cannot be used: \(why). It needs an EC P-256 private key in PEM "
+                    + "form, as in the .p8 from Apple's developer portal")
         }
-    }
-
-    /// The ES256 signature of JWS: the 64 bytes R‖S.
-    func signature(of message: [UInt8]) throws -> [UInt8] {
-        try key.signature(of: message)
     }
 }
 
@@ -102,33 +94,19 @@ package final class KeyRing: Sendable {
 
     /// Whether the key file of `keyID` exists and contains a usable key.
     package func state(of keyID: String) -> Contract.CredentialState {
-        switch key(keyID) {
-        case .success: .ok
-        case .failure(.missing): .missing
-        case .failure(.unreadable): .unreadable
-        }
+        if case .failure(let fault) = key(keyID) { fault.state } else { .ok }
     }
 
     /// The IDs of the key files in the folder, even of unusable ones.
     func keyIDs() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.sorted().compactMap { name in
-            guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
-            return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
-        }
+        return names.sorted().compactMap { $0.wholeMatch(of: /AuthKey_(.*)\.p8/).map { String($0.1) } }
     }
 
-    /// A line for each existing key file that cannot be used.
-    package func faults() -> [String] { keyIDs().compactMap(fault(of:)) }
-
-    /// Why the key file of `keyID` cannot be used, in one line; `nil`: it can.
+    /// Why the key file of `keyID` cannot be used; `nil`: it can.
     func fault(of keyID: String) -> String? {
-        guard case .failure(let fault) = key(keyID) else { return nil }
-        return fault.description
+        if case .failure(let fault) = key(keyID) { fault.description } else { nil }
     }
-
-    /// Forgets the files that were read. Each file is read again when it is next needed.
-    func forget() { entries.withLock { $0.removeAll() } }
 
     func key(_ keyID: String) -> Result<SigningKey, SigningKey.Fault> {
         let path = directory + "/AuthKey_\(keyID).p8"

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
@@ -17,8 +18,6 @@ final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken?
         var standing = TokenStanding()
-        /// When a request last used the key.
-        var usedAt = Date.distantPast
         /// Whether APNs accepted or refused the key, or the key changed, since the last `news`.
         var isNews = false
     }
@@ -30,28 +29,25 @@ final class ProviderTokens: Sendable {
         self.now = now
     }
 
-    /// The token for the next request. Each call costs one `stat` of the key file.
+    /// The token for the next request. Each call costs one `stat` of the key file. A refusal ends when the file holds
+    /// another key.
     ///
     /// - Throws: `SigningKey.Fault` if the key file is missing or cannot be used.
     func token(for use: KeyUse) throws -> ProviderToken {
-        let (issuedAt, credentials) = (Self.timeOfIssue(seconds), use.credentials)
-        let key = try keys.key(credentials.keyID).get()
-        noteKey(key.fingerprint, of: use)
+        let issuedAt = Self.timeOfIssue(seconds)
+        let key = try keys.key(use.credentials.keyID).get()
         return try change(use) { entry in
-            if let present = entry.token, present.issuedAt == issuedAt, present.fingerprint == key.fingerprint {
-                return present
-            }
-            let token = try ProviderToken(credentials: credentials, key: key, issuedAt: issuedAt)
+            let isSameKey = entry.token?.fingerprint == key.fingerprint
+            if let present = entry.token, isSameKey, present.issuedAt == issuedAt { return present }
+            if !isSameKey { (entry.standing, entry.isNews) = (TokenStanding(), entry.token != nil) }
+            let token = try ProviderToken(credentials: use.credentials, key: key, issuedAt: issuedAt)
             entry.token = token
             metrics.renewals.increment(by: 1)
-            logger.debug(
-                "provider token renewed",
-                metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)", "iat": "\(issuedAt)"])
             return token
         }
     }
 
-    /// Updates the gauges of the ages of tokens in use.
+    /// Updates the gauges of the ages of tokens.
     func recordGauges() {
         let time = seconds
         for (use, entry) in state.withLock(\.self) {
@@ -78,103 +74,64 @@ final class ProviderTokens: Sendable {
     /// Decides whether a request with the token may be sent now.
     func turn(of use: KeyUse) -> TokenStanding.Turn {
         let now = now()
-        return change(use) { entry in
-            entry.usedAt = now
-            return entry.standing.turn(now: now)
-        }
+        return change(use) { $0.standing.turn(now: now) }
     }
 
-    /// Records that APNs refused `token`.
+    /// Records that APNs refused the token.
     ///
     /// - Returns: seconds until the next probe; `nil` for a first refusal, which may be a mistake.
-    func refused(_ reason: APNsReason, _ token: ProviderToken, of use: KeyUse) -> Int? {
+    func refused(_ reason: APNsReason, of use: KeyUse) -> Int? {
         let now = now()
         let (begins, stands) = change(use) { entry in
-            let begins = entry.standing.refused(reason, key: token.fingerprint, now: now)
-            let stands = entry.standing.refusal != nil
+            let begins = entry.standing.refused(reason, now: now)
             // A repeated refusal is news, too, because another replica may have removed it: APNs may have accepted that
             // replica's token.
-            if stands { entry.isNews = true }
-            return (begins, stands)
+            entry.isNews = entry.isNews || entry.standing.refusal != nil
+            return (begins, entry.standing.refusal != nil)
         }
-        guard stands else { return nil }
         if begins {
-            log(
-                .error,
-                "APNs refuses the provider tokens of a key; its requests wait, and one is sent every few seconds until APNs accepts the key or the key file is replaced",
-                use, reason)
+            logger.error(
+                "APNs refuses the provider tokens of a key; its requests wait, but for one every three seconds",
+                metadata: ["key": "\(use.credentials.keyID)", "reason": "\(reason)"])
         }
-        return Int(TokenStanding.pause)
+        return stands ? Int(TokenStanding.pause) : nil
     }
 
-    /// Records that APNs accepted `token`.
-    func accepted(_ token: ProviderToken, of use: KeyUse) {
+    /// Records that APNs accepted the token.
+    func accepted(_ use: KeyUse) {
         let ended = change(use) { entry in
-            entry.isNews = true
-            return entry.standing.accepted(key: token.fingerprint)
+            defer { (entry.standing, entry.isNews) = (TokenStanding(), true) }
+            return entry.standing.refusal
         }
-        guard let ended else { return }
-        log(.notice, "APNs accepts the provider tokens of the key again; waiting requests are sent", use, ended.reason)
+        guard ended != nil else { return }
+        logger.notice(
+            "APNs accepts the provider tokens of a key again", metadata: ["key": "\(use.credentials.keyID)"])
     }
 
-    /// Checks the files of refused keys. If a file was replaced, its key no longer counts as refused.
-    private func checkKeys() {
-        for use in state.withLock({ $0.filter { $0.value.standing.refusal != nil }.map(\.key) }) {
-            if case .success(let key) = keys.key(use.credentials.keyID) { noteKey(key.fingerprint, of: use) }
-        }
-    }
-
-    /// The present refusals that this process received.
-    ///
-    /// - Parameter limit: leaves out the keys that no request has used for this many seconds, such as those that no app
-    ///   uses now.
-    func own(usedWithin limit: TimeInterval) -> [KeyUse: KeyRefusal] {
-        checkKeys()
-        let now = now()
-        return state.withLock { state in
-            state.filter { now.timeIntervalSince($0.value.usedAt) < limit }.compactMapValues(\.standing.refusal)
-        }
+    /// A refusal that stands in an environment, as a sentence. A key without requests in this slot, such as one that no
+    /// app uses now, is left out: its token is old.
+    func refusal(in environment: APNsEnvironment) -> String? {
+        let issuedAt = Self.timeOfIssue(seconds)
+        return state.withLock(\.self).compactMap { use, entry in
+            guard use.environment == environment, entry.token?.issuedAt == issuedAt else { return nil }
+            return entry.standing.refusal?.finding(of: use.credentials)
+        }.min()
     }
 
     /// The keys of which APNs said something since the last call, or whose file was replaced, each with the refusal that
     /// stands now. A server stores them for all replicas.
     func news() -> [(use: KeyUse, refusal: KeyRefusal?)] {
-        checkKeys()
-        return state.withLock { state in
+        state.withLock { state in
             let news = state.filter(\.value.isNews)
             for use in news.keys { state[use]?.isNews = false }
             return news.map { ($0.key, $0.value.standing.refusal) }
         }
     }
 
-    /// Records the fingerprint of the key that signs tokens now. A refusal of another key ends.
-    private func noteKey(_ fingerprint: [UInt8], of use: KeyUse) {
-        let isOver = change(use) { entry in
-            let isOver = entry.standing.use(fingerprint) != nil
-            if isOver { entry.isNews = true }
-            return isOver
-        }
-        guard isOver else { return }
-        log(
-            .notice, "the file of a key that APNs refused was replaced; waiting requests are sent with the new key",
-            use)
-    }
-
     private func change<Result: Sendable, Failure>(
         _ use: KeyUse, _ body: (inout Entry) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try state.withLock { entries throws(Failure) in try body(&entries[use, default: Entry()]) }
-    }
-
-    private func log(_ level: Logger.Level, _ text: Logger.Message, _ use: KeyUse, _ reason: APNsReason? = nil) {
-        var logger = logger
-        logger[metadataKey: "reason"] = reason.map { "\($0)" }
-        logger.log(
-            level: level, text,
-            metadata: [
-                "team": "\(use.credentials.teamID)", "key": "\(use.credentials.keyID)",
-                "environment": "\(use.environment.rawValue)",
-            ])
     }
 }
 
@@ -193,12 +150,11 @@ struct ProviderToken: Sendable, Hashable {
         let header = Base64URL.text(#"{"alg":"ES256","kid":"\#(credentials.keyID)"}"#.utf8)
         let claims = Base64URL.text(#"{"iss":"\#(credentials.teamID)","iat":\#(issuedAt)}"#.utf8)
         let signed = "\(header).\(claims)"
-        text = "\(signed).\(Base64URL.text(try key.signature(of: Array(signed.utf8))))"
+        text = "\(signed).\(Base64URL.text(try key.key.signature(of: Array(signed.utf8))))"
     }
 }
 
-extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible {
+extension ProviderToken: CustomStringConvertible {
     /// The description does not contain the text of the token, because the text is a secret.
     var description: String { "provider token issued at \(issuedAt)" }
-    var debugDescription: String { description }
 }

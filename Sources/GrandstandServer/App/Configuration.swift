@@ -40,6 +40,8 @@ package struct Configuration: Sendable {
 
     /// The values by the names of their variables.
     let values: [String: any Sendable]
+    /// The variables that are no settings but begin like them: other programs'.
+    let unknown: [String]
 
     /// The value of a setting.
     package subscript<Value: Sendable>(dynamicMember path: KeyPath<Settings, Setting<Value>>) -> Value {
@@ -50,8 +52,8 @@ package struct Configuration: Sendable {
 
     /// Reads the settings from environment variables. An empty variable counts as unset.
     ///
-    /// - Throws: `ConfigurationError` with the name of the variable, before anything is opened.
-    package init(environment: [String: String]) throws(ConfigurationError) {
+    /// - Throws: `StartError` with the name of the variable, before anything is opened.
+    package init(environment: [String: String]) throws(StartError) {
         let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
         var values: [String: any Sendable] = [:]
         for setting in Settings.list {
@@ -60,18 +62,21 @@ package struct Configuration: Sendable {
             values[setting.name] = try setting.value(text)
         }
         self.values = values
-        let (certificate, key) = ("GRANDSTAND_TLS_CERT", "GRANDSTAND_TLS_KEY")
-        switch (self.certificatePath, self.keyPath) {
-        case (nil, nil), (_?, _?): break
-        case (nil, _?): throw ConfigurationError(certificate, "must be set together with \(key)")
-        case (_?, nil): throw ConfigurationError(key, "must be set together with \(certificate)")
+        unknown = environment.keys.filter { $0.hasPrefix("GRANDSTAND_") && values[$0] == nil }.sorted()
+        for variable in unknown {
+            // A changed letter counts as two differences.
+            let known = values.keys.sorted()
+            let meant = known.first { "GRANDSTAND_" + $0 == variable || $0.difference(from: variable).count <= 3 }
+            if let meant { throw StartError(variable, "is not a setting; \(meant) is one") }
+        }
+        if (self.certificatePath == nil) != (self.keyPath == nil) {
+            let (missing, present) = self.certificatePath == nil ? ("CERT", "KEY") : ("KEY", "CERT")
+            throw StartError(
+                "GRANDSTAND_TLS_\(missing)", "must be set together with GRANDSTAND_TLS_\(present)")
         }
         if self.roles.contains(.api), self.operationsPort == self.port, self.port != 0 {
-            throw ConfigurationError(
-                "GRANDSTAND_OPERATIONS_PORT",
-                "\(self.port) is also GRANDSTAND_PORT; unset this variable or choose another port")
+            throw StartError("GRANDSTAND_OPERATIONS_PORT", "\(self.port) is GRANDSTAND_PORT")
         }
-        try Self.refuseMisspelt(environment.keys.sorted())
     }
 }
 
@@ -86,89 +91,89 @@ package struct Settings: Sendable {
     let databaseURL = Setting("DATABASE_URL", .connectionString)
     // where the API listens; port `0` takes a free one and logs it
     let host = Setting("HOST", .text, "127.0.0.1")
-    let port = Setting("PORT", .port, "8080")
+    let port = Setting("PORT", .integer(0...65_535), "8080")
     // PEM files. With both, the API uses HTTPS. They are read again when they change | unset
     let certificatePath = Setting("TLS_CERT", .readableFile)
     let keyPath = Setting("TLS_KEY", .readableFile)
     // a port for `/healthz`, `/readyz` and `/metrics`, without TLS and keys, for operators only | unset: they are on
     // the API's port. There `/metrics` needs an API key of scope `operate` or `admin` for all apps, and `/readyz` names
     // no hosts and no signing keys
-    let operationsPort = Setting("OPERATIONS_PORT", .port)
+    let operationsPort = Setting("OPERATIONS_PORT", .integer(0...65_535))
     // addresses and ranges of proxies, such as `10.0.0.0/8,fd00::1`, whose `X-Forwarded-For` and `X-Forwarded-Host` are
     // trusted; `X-Forwarded-Proto` is trusted from everybody ([load balancers](deploy.md#behind-another-load-balancer))
     // | unset: none
     let proxyNetworks = Setting("TRUSTED_PROXIES", .networks, "")
     // requests a second of one key to one process; bursts may have twice as many; `0`: no limit. Lookups and requests
     // about installations have no limit. Other requests with a `lookup` or `device` key are limited to ten a second
-    let rateLimit = Setting("RATE_LIMIT", .number(0...1e6, "requests a second"), "10000")
+    let rateLimit = Setting("RATE_LIMIT", .number(0...1e6), "10000")
     // requests a minute without a valid key from one address (IPv6: /64); then 429 instead of 401. Valid keys are not
     // affected; `0`: no limit
-    let failureLimit = Setting("AUTH_FAILURE_LIMIT", .number(0...1e6, "requests a minute"), "600")
+    let failureLimit = Setting("AUTH_FAILURE_LIMIT", .number(0...1e6), "600")
     // connections of this process to PostgreSQL, 8 to 1000
-    let databaseConnections = Setting("DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000, "connections"), "44")
+    let databaseConnections = Setting("DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000), "44")
     // seconds that one call waits for PostgreSQL in total before it is answered 503; 0.5 to 60
     let databaseWait = Setting("DATABASE_WAIT", .duration(0.5...60), "3.5")
     // new installations a minute from one address (IPv6: /64). Known installations are not limited. Private addresses
     // are not limited either, because they may be proxies: name your proxies in `GRANDSTAND_TRUSTED_PROXIES`, so that
     // the phones' own addresses count
-    let installationLimit = Setting("INSTALLATION_LIMIT", .number(0...1e6, "installations a minute"), "6000")
+    let installationLimit = Setting("INSTALLATION_LIMIT", .number(0...1e6), "6000")
     // new installations of one app and environment in a clock hour, from all addresses; `0`: no limit
     let appInstallationLimit = Setting(
-        "APP_INSTALLATION_LIMIT", .integer(0...1_000_000_000, "installations an hour"), "1000000")
+        "APP_INSTALLATION_LIMIT", .integer(0...1_000_000_000), "1000000")
     // connections to the API, at least 2. A tenth is reserved for connections on which a request had a key of an
     // organiser or operator. If there are too many other connections, the oldest of those is closed
-    let maximumConnections = Setting("MAX_CONNECTIONS", .integer(2...1_000_000, "connections"), "10000")
-    // seconds that a client has to send a request's header. For a body, or to read an answer, it has three times as
-    // long, and between two requests six times. If clients leave more than 128 MiB of answers unread, the slowest are
-    // disconnected earlier
+    let maximumConnections = Setting("MAX_CONNECTIONS", .integer(2...1_000_000), "10000")
+    // seconds that a client has to send its first request's header. For a body, or to read an answer, it has three times
+    // as long, and for a pause with the next header six times. If clients leave more than 128 MiB of answers unread, those with
+    // the most are disconnected earlier
     let clientTimeout = Setting("CLIENT_TIMEOUT", .duration(0.1...3_600), "10")
     // folder with `AuthKey_<KEYID>.p8` files. Changed files are read again within two seconds, also behind links
     let keyDirectory = Setting("APNS_KEY_DIR", .text, "keys")
     // base URLs of APNs, with host and port | Apple's
-    let developmentSend = Setting("APNS_DEVELOPMENT_SEND_URL", .endpoint, APNsEnvironment.development.sendURL)
-    let productionSend = Setting("APNS_PRODUCTION_SEND_URL", .endpoint, APNsEnvironment.production.sendURL)
-    let developmentManage = Setting("APNS_DEVELOPMENT_MANAGE_URL", .endpoint, APNsEnvironment.development.manageURL)
-    let productionManage = Setting("APNS_PRODUCTION_MANAGE_URL", .endpoint, APNsEnvironment.production.manageURL)
+    let developmentSend = Setting("APNS_DEVELOPMENT_SEND_URL", .endpoint, dev.sendURL)
+    let productionSend = Setting("APNS_PRODUCTION_SEND_URL", .endpoint, real.sendURL)
+    let developmentManage = Setting("APNS_DEVELOPMENT_MANAGE_URL", .endpoint, dev.manageURL)
+    let productionManage = Setting("APNS_PRODUCTION_MANAGE_URL", .endpoint, real.manageURL)
     // PEM certificates trusted for these hosts instead of the system's. Read for each new connection | unset
     let authorities = Setting("APNS_CA_FILE", .readableFile)
     // ignored: connections to APNs use no proxy. `serve` and `doctor` say so | unset
     let ignoredProxy = Setting("HTTPS_PROXY", .text)
     // connections for each host, team and key; up to four times as many under load
-    let connections = Setting("APNS_CONNECTIONS", .integer(1...64, "connections"), "2")
+    let connections = Setting("APNS_CONNECTIONS", .integer(1...64), "2")
     // seconds until a request to APNs counts as unanswered
     let requestTimeout = Setting("APNS_REQUEST_TIMEOUT", .duration(0.1...300), "5")
     // seconds between two messages of one channel; after a message that waited longer than this, the next pause may be
     // half as long. Fractions allowed; `0`: no pause
-    let laneInterval = Setting("LANE_INTERVAL", .seconds(0...3_600), "1")
+    let laneInterval = Setting("LANE_INTERVAL", .number(0...3_600), "1")
     // seconds between two pushes by token to an activity whose owner switched frequent pushes off; alerts do not wait
-    let infrequentInterval = Setting("INFREQUENT_INTERVAL", .seconds(0...3_600), "60")
+    let infrequentInterval = Setting("INFREQUENT_INTERVAL", .number(0...3_600), "60")
     // seconds for which a message keeps its alert if neither it nor the event's `defaults` have `expiresIn`; later it
     // is sent without the alert
-    let alertFreshness = Setting("ALERT_FRESH", .seconds(1...28_800), "900")
+    let alertFreshness = Setting("ALERT_FRESH", .number(1...28_800), "900")
     // seconds that the channel of an event is kept after its end, unless an event that [takes its
     // place](states.md#a-channel) waits
-    let retireAfter = Setting("RETIRE_AFTER", .seconds(0...2_592_000), "14400")
+    let retireAfter = Setting("RETIRE_AFTER", .number(0...2_592_000), "14400")
     // hours after which an event without `endsAt` is closed, counted from the latest of its last message, `startsAt`,
     // `channelsOpenAt` and declaration; fractions allowed, at least 0.01
-    let quietAfter = Setting("EVENT_QUIET_HOURS", .number(0.01...8_760, "hours", of: 3_600), "48")
+    let quietAfter = Setting("EVENT_QUIET_HOURS", .number(0.01...8_760, of: 3_600), "48")
     // seconds between automatic reconciliations; `0`: none
-    let reconcileInterval = Setting("RECONCILE_INTERVAL", .seconds(0...2_592_000), "3600")
+    let reconcileInterval = Setting("RECONCILE_INTERVAL", .number(0...2_592_000), "3600")
     // seconds until an unmanaged channel may be deleted, from the first time that a reconciliation found it
-    let reconcileGrace = Setting("RECONCILE_GRACE", .seconds(0...2_592_000), "600")
+    let reconcileGrace = Setting("RECONCILE_GRACE", .number(0...2_592_000), "600")
     // the most deletions of one reconciliation
-    let reconcileDeleteBudget = Setting("RECONCILE_DELETE_BUDGET", .integer(0...10_000, "deletions"), "100")
+    let deleteBudget = Setting("RECONCILE_DELETE_BUDGET", .integer(0...10_000), "100")
     // days for which history is kept ([what is kept](runbook.md#what-is-kept-and-how-long)); fractions allowed, at
     // least 1
-    let history = Setting("HISTORY_DAYS", .days(1...3_650), "30")
+    let history = Setting("HISTORY_DAYS", .number(1...3_650, of: 86_400), "30")
     // days without a report after which an installation is deleted; fractions allowed, at least 1
-    let installations = Setting("INSTALLATION_DAYS", .days(1...3_650), "180")
+    let installations = Setting("INSTALLATION_DAYS", .number(1...3_650, of: 86_400), "180")
     // days for which audit entries, and keys after their end, are kept; at least 31
-    let audit = Setting("AUDIT_DAYS", .days(31...36_500), "400")
+    let audit = Setting("AUDIT_DAYS", .number(31...36_500, of: 86_400), "400")
     // seconds for which lookups are answered from memory while the database cannot confirm them
-    let lookupStaleness = Setting("LOOKUP_STALE_SECONDS", .seconds(0...86_400), "600")
+    let lookupStaleness = Setting("LOOKUP_STALE_SECONDS", .number(0...86_400), "600")
     // what this process does: `api` answers requests; `dispatch` sends messages; `reconcile` creates, retires and
     // reconciles channels
-    let roles = Setting("ROLES", .words(Configuration.Role.self), "api,dispatch,reconcile")
+    let roles = Setting("ROLES", .list("api, dispatch, reconcile", Role.init), "api,dispatch,reconcile")
     // [webhooks](webhooks.md#allowed-addresses) |
     let webhookNetworkList = Setting("WEBHOOK_NETWORKS", .networks, "")
     let webhookHTTP = Setting("WEBHOOK_HTTP", .flag, "false")
@@ -180,6 +185,9 @@ package struct Settings: Sendable {
     // `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`; `text` or `json` lines on standard error
     let logLevel = Setting("LOG_LEVEL", .word(Logger.Level.self), "info")
     let logFormat = Setting("LOG_FORMAT", .word(Configuration.LogFormat.self), "text")
+
+    typealias Role = Configuration.Role
+    private static let (dev, real) = (APNsEnvironment.development, APNsEnvironment.production)
 
     static let all = Settings()
     static let list = Mirror(reflecting: all).children.compactMap { $0.value as? any AnySetting }
@@ -199,9 +207,9 @@ extension Configuration {
     }
 
     /// The ports to listen on, with the names of their settings.
-    var ports: [(port: Int, variable: String, isTLS: Bool)] {
-        (self.roles.contains(.api) ? [(self.port, "GRANDSTAND_PORT", tls != nil)] : [])
-            + (self.operationsPort.map { [($0, "GRANDSTAND_OPERATIONS_PORT", false)] } ?? [])
+    var ports: [(port: Int, variable: String)] {
+        (self.roles.contains(.api) ? [(self.port, "GRANDSTAND_PORT")] : [])
+            + (self.operationsPort.map { [($0, "GRANDSTAND_OPERATIONS_PORT")] } ?? [])
     }
 
     var trustedProxies: TrustedProxies { TrustedProxies(self.proxyNetworks) }
@@ -231,11 +239,8 @@ extension Configuration {
     var trustRoots: HTTP2ClientConfiguration.TrustRoots { self.authorities.map { .file($0) } ?? .system }
 
     func clientSettings() -> APNsClient.Settings {
-        var settings = APNsClient.Settings(endpoints: endpoints)
-        settings.trustRoots = trustRoots
-        settings.connections = self.connections
-        settings.maximumConnections = 4 * self.connections
-        settings.requestTimeout = self.requestTimeout
-        return settings
+        APNsClient.Settings(
+            endpoints: endpoints, trustRoots: trustRoots, connections: self.connections,
+            maximumConnections: 4 * self.connections, requestTimeout: self.requestTimeout)
     }
 }

@@ -71,11 +71,14 @@ private func writeToStandardError(_ bytes: [UInt8]) {
     }
 }
 
-/// Core dumps would contain this process's private keys and tokens, so they must not be written to a disk.
-package enum CoreDumps {
-    /// Turns core dumps off for this process and its children. A system that pipes core dumps to a program may still do
-    /// this; an administrator must turn the pipe off.
-    package static func disable() {
+/// What a process sets before it serves.
+package enum ServerProcess {
+    /// Turns core dumps off for this process and its children, because they would contain its private keys and tokens. A
+    /// system that pipes core dumps to a program may still do this; an administrator must turn the pipe off.
+    ///
+    /// SIGHUP is ignored: a reload has nothing to do, because key files and certificates are read again when they change.
+    package static func prepare() {
+        _ = signal(SIGHUP, SIG_IGN)
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
             _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)

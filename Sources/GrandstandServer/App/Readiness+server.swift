@@ -5,12 +5,10 @@ internal import GrandstandContract
 extension Contract.Readiness {
     /// The readiness of this process, from the database's troubles, this machine's clock, and the last known state of APNs.
     init(_ standing: [DatabaseWatch.Standing], _ clock: DatabaseClock, _ gateway: APNsClient) {
-        let stopping =
-            standing.first(where: \.stops)?.finding ?? (clock.standing == .unusable ? DatabaseFinding(.clockOff) : nil)
         let words = "this machine's clock is \(DatabaseClock.words(clock.lead)): set both by NTP"
-        let finding =
-            stopping ?? standing.first?.finding
-            ?? (clock.standing == .off ? DatabaseFinding(.clockOff, detail: words) : nil)
+        let ofClock = clock.standing == .right ? nil : DatabaseFinding(.clockOff, detail: words)
+        let stopping = standing.first(where: \.stops)?.finding ?? (clock.standing == .unusable ? ofClock : nil)
+        let finding = stopping ?? standing.first?.finding ?? ofClock
         // `detail` contains no host names, because anybody may read it.
         self.init(
             status: stopping == nil ? .ready : .notReady, database: stopping == nil ? .ok : .unavailable,

@@ -16,7 +16,10 @@ extension Server {
         stoppingOn stopSignals: [UnixSignal] = [], onStop: @escaping @Sendable () -> Void = {}
     ) async throws {
         let roles = configuration.roles
-        logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
+        logger.info("roles: \(roles.map(\.rawValue).sorted().joined(separator: ", "))")
+        if !configuration.unknown.isEmpty {
+            logger.notice("variables that are no settings: \(configuration.unknown)")
+        }
         defer { listening.finish() }
         var members = members
         let closing = Mutex<Task<Void, any Error>?>(nil)
@@ -48,14 +51,12 @@ extension Server {
         } onCancel: {
             Task { await group.triggerGracefulShutdown() }
         }
-        // In a separate task, because the present task may be cancelled.
-        await Task { try? await keys.writeUses() }.value
         closing.withLock { $0 }?.cancel()
         await close()
         do {
             try result.get()
         } catch is CancellationError where drain.hasBegun {
-            logger.warning("the stop took longer than GRANDSTAND_DRAIN_SECONDS allows, so work under way was cancelled")
+            logger.warning("work under way was cancelled: GRANDSTAND_DRAIN_SECONDS is over")
         }
     }
 

@@ -6,7 +6,6 @@ internal import HTTP2
 package import Logging
 internal import Postgres
 internal import ServiceLifecycle
-internal import UnixSignals
 
 /// A server that is built but not running yet. `serve`, the demo and the end-to-end tests use it.
 package struct Server: Sendable {
@@ -24,6 +23,16 @@ package struct Server: Sendable {
     package let ports: AsyncStream<Int>
     let listening: AsyncStream<Int>.Continuation
 
+    /// A part of the running server, with the role that needs it; `nil`: it always runs.
+    struct Member: Service {
+        let role: Configuration.Role?
+        let name: String
+        /// Ends by itself at the graceful shutdown.
+        let body: @Sendable () async throws -> Void
+
+        func run() async throws { try await body() }
+    }
+
     /// Seconds until the work of a dead replica is taken over. It is short, because the work has to continue within 10
     /// seconds. Whoever still works extends the lease.
     static let lease: TimeInterval = 6
@@ -33,7 +42,7 @@ package struct Server: Sendable {
     ///
     /// - Parameter wallClock: this machine's clock, for times that other systems such as APNs compare with their
     ///   clocks. For times that replicas share, the server uses the database's clock.
-    /// - Throws: `ConfigurationError`, `StartError`; each is one line. Before it throws, it closes what it has opened.
+    /// - Throws: `StartError`, which is one line. Before it throws, it closes what it has opened.
     package static func build(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date = { Date() }, logger: Logger
     ) async throws -> Server {
@@ -49,7 +58,7 @@ package struct Server: Sendable {
                     trustedFile: configuration.webhookTrustedFile),
                 now: wallClock)
         }
-        for (port, variable, _) in configuration.ports { try await probe(configuration.host, port, variable) }
+        for (port, variable) in configuration.ports { try await probe(configuration.host, port, variable) }
 
         // The database and its clock.
         let metrics = ServerMetrics()
@@ -61,12 +70,10 @@ package struct Server: Sendable {
         ).ready()
         let clock: DatabaseClock
         do {
-            let offset = metrics.series("grandstand_clock_offset_seconds")
-            clock = try await database.clock(wall: wallClock, onLead: { offset.record($0) }, logger: logger)
+            clock = try await database.clock(wall: wallClock, logger: logger)
             guard clock.standing != .unusable else {
                 throw StartError(
-                    "this machine's clock is \(DatabaseClock.words(clock.lead)); set both machines' clocks by NTP, then "
-                        + "start again: APNs would refuse tokens that are signed here")
+                    "this machine's clock is \(DatabaseClock.words(clock.lead)): set both by NTP")
             }
         } catch {
             await database.close()
@@ -78,7 +85,7 @@ package struct Server: Sendable {
         let drain = Drain(configuration.drain)
         let counting = metrics.counting
         let stores = Stores(
-            Database(database.pool, counting: counting), configuration, session: database, logger: logger)
+            Database(database.pool, counting: counting), configuration, session: database)
         let signals = stores.wakeUps
         let keys = KeyStore(database: stores.main, staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
@@ -92,9 +99,9 @@ package struct Server: Sendable {
         // APNs: the client, and the calls that manage channels.
         let apps = stores.apps
         var client = configuration.clientSettings()
-        client.remember = { quirk, app in
-            var quirk = quirk
-            quirk.learnedAt = now()
+        client.remember = { app, quirk, value, evidence in
+            let quirk = Contract.Quirk(
+                environment: .init(app.environment), quirk: quirk, value: value, learnedAt: now(), evidence: evidence)
             try await apps.remember(quirk, for: app)
         }
         client.metrics = metrics
@@ -118,81 +125,60 @@ package struct Server: Sendable {
             onTrust: { shares.know($0) }, now: now, logger: logger, console: console)
 
         // The loops.
-        let tenure = configuration.tenure
         var members: [Member] = []
         func add(_ role: Configuration.Role?, _ name: String, _ body: @escaping @Sendable () async throws -> Void) {
             members.append(Member(role: role, name: name, body: body))
         }
-        /// Adds a loop whose rounds do all the work. A round returns when the next one is due; `nil`: after the interval.
+        /// Adds a loop whose rounds do all the work. A round returns when the next one is due; `nil`: after so many seconds.
         func loop(
-            _ role: Configuration.Role?, _ name: String, _ settings: WorkLoop<Never>.Settings, _ failure: String,
+            _ seconds: TimeInterval, _ role: Configuration.Role?, _ name: String, _ topic: WakeTopic? = nil,
             _ round: @escaping @Sendable () async throws -> Date?
         ) {
-            let loop = WorkLoop<Never>(settings, failure: failure, worker) { _, _ in .idle(until: try await round()) }
+            let settings = WorkLoop<Never>.Settings(
+                pollInterval: .seconds(seconds), retry: .seconds(min(seconds, 5)), topic: topic)
+            let loop = WorkLoop<Never>(settings, failure: "\(name): a round failed", worker) { _, _ in
+                .idle(until: try await round())
+            }
             add(role, name, loop.run)
         }
         /// Adds a loop that does its work in each interval of so many seconds.
         func every(
-            _ seconds: TimeInterval, _ role: Configuration.Role?, _ name: String, _ failure: String,
-            topic: WakeTopic? = nil, _ work: @escaping @Sendable () async throws -> Void
+            _ seconds: TimeInterval, _ role: Configuration.Role?, _ name: String, _ topic: WakeTopic? = nil,
+            _ work: @escaping @Sendable () async throws -> Void
         ) {
-            loop(role, name, .every(seconds, topic), failure) {
+            loop(seconds, role, name, topic) {
                 try await work()
                 return nil
             }
         }
-        every(2, nil, "clock", "the database's clock could not be read") { try await clock.measure() }
+        every(2, nil, "clock") { try await clock.measure() }
         // `/readyz` answers with a check that is at most a second old.
-        every(0.9, nil, "database watch", "the database could not be checked") {
-            await watch.look(at: database)
-        }
+        every(0.9, nil, "database watch") { await watch.look(at: database) }
         add(nil, "signals") {
             await cancelWhenGracefulShutdown { await signals.run(onReconnect: lookups.distrust) }
         }
-        every(1, .api, "keys", "the API keys could not be read") { try await keys.reload() }
-        every(
-            0.5, .api, "lookups", "lookups could not be confirmed; they are answered from memory",
-            topic: .lookups
-        ) { try await lookups.refresh() }
+        every(1, .api, "keys") { try await keys.reload() }
+        every(0.5, .api, "lookups", .lookups) { try await lookups.refresh() }
         let runs = calls.reconciling(
             every: configuration.reconcileInterval, configuration.reconciliation(.init(apply: true)))
         add(.reconcile, "reconciler", runs.run)
-        add(nil, "key files") {
-            await cancelWhenGracefulShutdown {
-                for await _ in await UnixSignalsSequence(trapping: .sighup) {
-                    keyRing.forget()
-                    logger.notice("key files will be read again")
-                }
-            }
-        }
-        every(2, nil, "gateway gauges", "whether APNs accepts a key could not be stored") {
+        every(2, nil, "gateway gauges") {
             gateway.recordGauges()
             for (use, refusal) in gateway.tokens.news() { try await apps.note(refusal, of: use) }
         }
         let calling = calls.calling()
         add(.reconcile, "channel calls", calling.run)
-        add(.reconcile, "provisioner", calls.aligning(tenure, waking: calling).run)
-        let janitor = Janitor(
-            rules: PostgresHistory.rules(
-                history: configuration.history, audit: configuration.audit, installations: configuration.installations),
-            prune: stores.main.prune, now: now, logger: logger)
-        loop(.dispatch, "janitor", .every(600), "history could not be deleted") {
-            await janitor.round() ? nil : now() + 5
-        }
-        // After each step it rests for as long as the step took, so that other work can use the database.
-        loop(
-            .dispatch, "app remover", .init(restPerRound: 1, pollInterval: .seconds(5), retry: .seconds(5)),
-            "the remaining rows of deleted apps could not be removed"
-        ) { try await apps.removeDeleted() ? now() : nil }
-        every(5, .api, "key uses", "the last uses of keys could not be written") { try await keys.writeUses() }
-        every(5, .reconcile, "gauges", "quotas and the values for the database's metrics could not be read") {
-            try await gauges.look()
-        }
+        add(.reconcile, "provisioner", calls.aligning(configuration.tenure, waking: calling).run)
+        let history = PostgresHistory.rules(
+            history: configuration.history, audit: configuration.audit, installations: configuration.installations)
+        every(600, .dispatch, "janitor") { try await stores.main.prune(history, now: now) }
+        // After each step it rests, so that other work can use the database.
+        loop(5, .dispatch, "app remover") { try await apps.removeDeleted() ? now() + 1 : nil }
+        every(5, .api, "key uses") { try await keys.writeUses() }
+        every(5, .reconcile, "gauges") { try await gauges.look() }
         let posts = WebhookPosts(webhooks: api.webhooks, gateway: webhookClient, worker: worker)
         add(.dispatch, "webhook dispatcher", posts.run)
-        loop(
-            .dispatch, "scheduler", .every(1, .schedule), "scheduled broadcasts could not be sent to their lanes"
-        ) {
+        loop(1, .dispatch, "scheduler", .schedule) {
             while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
             return try await stores.outbox.nextScheduled()
         }
@@ -219,15 +205,13 @@ package struct Server: Sendable {
                 gateway: gateway, places: Semaphore(permits: configuration.devicePushesUnderWay),
                 rates: rates[1], worker: worker)
             let starts = ShardDispatcher(store: stores.starts, pushes: pushes, topic: .starts)
-            let updates = ShardDispatcher(store: crowds, pushes: pushes, topic: .crowds(environment))
+            let updates = ShardDispatcher(store: crowds, pushes: pushes, topic: .crowds)
             add(.dispatch, "dispatcher", dispatcher.run)
             add(.dispatch, "starts", starts.run)
             add(.dispatch, "crowds", updates.run)
         }
 
-        every(
-            KeyWatch.interval, .dispatch, "send reports", "what APNs accepts of each app could not be stored"
-        ) { [sending] in
+        every(KeyWatch.interval, .dispatch, "send reports") { [sending] in
             try await Throttle.report(sending.flatMap { $0.throttles(at: now()) }, to: stores.main, now: now())
             let lacking = keyWatch.look(try await apps.signers(), at: now())
             try await apps.note(sending.flatMap { $0.reports() }, lacking: lacking, now: now())
@@ -235,6 +219,7 @@ package struct Server: Sendable {
         metrics.tell { [sending] in
             gauges.current + database.gauges + watch.gauges(isClockWrong: clock.standing == .unusable)
                 + [("grandstand_ready", [], readiness().status == .ready ? 1 : 0)]
+                + [("grandstand_clock_offset_seconds", [], clock.lead)]
                 + (lookups.staleness.map { [("grandstand_lookup_staleness_seconds", [], $0)] } ?? [])
                 + sending.flatMap(\.gauges)
         }
@@ -282,28 +267,10 @@ package struct Server: Sendable {
     }
 }
 
-extension Server {
-    /// A part of the running server, with the role that needs it; `nil`: it always runs.
-    struct Member: Service {
-        let role: Configuration.Role?
-        let name: String
-        /// Ends by itself at the graceful shutdown.
-        let body: @Sendable () async throws -> Void
-
-        func run() async throws { try await body() }
-    }
-}
-
-extension WorkLoop<Never>.Settings {
-    /// A round in each interval of so many seconds.
-    static func every(_ seconds: TimeInterval, _ topic: WakeTopic? = nil) -> Self {
-        .init(pollInterval: .seconds(seconds), retry: .seconds(min(seconds, 5)), topic: topic)
-    }
-}
-
 /// Why a server did not start, in one line with advice.
 package struct StartError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
+    init(_ setting: String, _ why: String) { description = "\(setting): \(why)" }
 }

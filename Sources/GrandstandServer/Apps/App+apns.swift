@@ -11,20 +11,20 @@ extension AppStore {
     /// documented value is stored only in place of another one.
     ///
     /// `broadcast-feature` with the value `off` is the alarm that an app's Broadcast capability is off. The value `on`
-    /// ends the alarm. Creations that were refused because the capability was off are then due at once.
+    /// ends the alarm. Creations that wait, among them those that were refused because the capability was off, are then
+    /// due at once.
     package func remember(_ quirk: Contract.Quirk, for app: AppEnvironment) async throws {
         let (name, value) = (quirk.quirk.rawValue, quirk.value.rawValue)
-        let environment: PostgresQuery = "\(quirk.environment.rawValue)::environment"
         try await database.transaction { connection in
             let rows = try await connection.query(
                 """
                 update app_environments ae set quirks = ae.quirks || jsonb_build_object(\(name)::text,
-                    jsonb_build_object('value', \(value)::text, 'learned_at', \(RFC3339.text(quirk.learnedAt))::text,
-                        'evidence', \(quirk.evidence)::text))
+                    jsonb_build_object('value', \(value)::text, 'evidence', \(quirk.evidence)::text,
+                        'learned_at', \(RFC3339.text(quirk.learnedAt))::text))
                 from apps a
-                where a.bundle_id = ae.bundle_id and a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
-                    and coalesce(ae.quirks -> \(name)::text ->> 'value', \(quirk.quirk.documented?.rawValue))
-                        is distinct from \(value)
+                where a.bundle_id = ae.bundle_id and \(AppColumns.isNamed(app, row: "ae"))
+                    and coalesce(ae.quirks -> \(name)::text ->> 'value',
+                        \(quirk.quirk.documented?.rawValue)) is distinct from \(value)
                 returning ae.bundle_id
                 """)
             guard let row = rows.first else { return }
@@ -40,24 +40,23 @@ extension AppStore {
                     WebhookNews.message(.capabilityOff, about: off.bundleId, at: quirk.learnedAt, off))
             }
             if quirk.quirk == .broadcastFeature, quirk.value == .on {
-                statements += ChannelStore.hasten(
-                    app, refusedWith: APNsReason.broadcastFeatureNotEnabled.rawValue, now: quirk.learnedAt)
+                statements += ChannelStore.hasten(app, now: quirk.learnedAt)
             }
             try await connection.pipeline(statements)
         }
     }
 
     /// Records that APNs refuses a key; `nil`: that it accepts the key. If APNs refuses the key for several replicas,
-    /// the time of the earliest refusal counts.
+    /// the time of the first report counts.
     package func note(_ refusal: KeyRefusal?, of use: KeyUse) async throws {
-        let environment: PostgresQuery = "ae.environment = \(use.environment.rawValue)::environment"
+        let place: PostgresQuery = "ae.environment = \(use.environment.rawValue)::environment"
         let (credentials, signer) = (use.credentials, use.credentials.signer)
         guard let refusal else {
             try await database.query(
                 """
                 update app_environments ae
                 set key_refused = null, key_refused_reason = null, key_refused_since = null
-                where ae.key_refused = \(signer) and \(environment)
+                where ae.key_refused = \(signer) and \(place)
                 """)
             return
         }
@@ -65,17 +64,16 @@ extension AppStore {
         try await database.query(
             """
             update app_environments ae set key_refused = \(signer), key_refused_reason = \(reason),
-                key_refused_since = least(case when ae.key_refused = \(signer) then ae.key_refused_since end, \(since))
+                key_refused_since =
+                    case when ae.key_refused = \(signer) then ae.key_refused_since else \(since) end
             from apps a
-            where a.bundle_id = ae.bundle_id and coalesce(ae.team_id, a.team_id) = \(credentials.teamID)
-                and coalesce(ae.key_id, a.key_id) = \(credentials.keyID) and \(environment)
-                and (ae.key_refused is distinct from \(signer) or ae.key_refused_reason <> \(reason)
-                    or ae.key_refused_since > \(since))
+            where a.bundle_id = ae.bundle_id and \(place)
+                and coalesce(ae.team_id, a.team_id) = \(credentials.teamID)
+                and coalesce(ae.key_id, a.key_id) = \(credentials.keyID)
+                and (ae.key_refused is distinct from \(signer) or ae.key_refused_reason <> \(reason))
             """)
     }
-}
 
-extension AppStore {
     /// Seconds after which a key no longer counts as missing if no replica says so again.
     static let missingKeyLifetime: TimeInterval = 10
 
@@ -83,8 +81,8 @@ extension AppStore {
     func signers() async throws -> [AppEnvironment: Credentials] {
         let rows = try await database.query(
             """
-            select ae.bundle_id as "bundleID", ae.environment, coalesce(ae.team_id, a.team_id) as "teamID",
-                coalesce(ae.key_id, a.key_id) as "keyID"
+            select ae.bundle_id as "bundleID", ae.environment,
+                coalesce(ae.team_id, a.team_id) as "teamID", coalesce(ae.key_id, a.key_id) as "keyID"
             from app_environments ae join apps a using (bundle_id) where ae.deleting_since is null
             """)
         return try rows.reduce(into: [:]) { signers, row in signers[try row.read()] = try row.read(Credentials.self) }
@@ -111,26 +109,22 @@ extension AppStore {
         try await database.query(
             """
             with news as (
-                select ae.bundle_id, ae.environment, r.accepted_at, w.since, m.bundle_id is not null as lacks_key
-                from app_environments ae left join (
-                    select bundle_id, environment, max(accepted_at) as accepted_at, min(failing_since) as failing_since
+                select ae.bundle_id, ae.environment, r.accepted_at, w.since, m.app
+                from app_environments ae left join lateral (
+                    select max(accepted_at) as accepted_at, min(failing_since) as failing_since
                     from unnest(\(reports.map { $0.app.bundleID.rawValue }),
                         \(reports.map { $0.app.environment.rawValue }), \(reports.map { $0.acceptedAt }),
-                        \(reports.map { $0.failingSince })) as r(bundle_id, environment, accepted_at, failing_since)
-                    group by bundle_id, environment) r
-                    on r.bundle_id = ae.bundle_id and r.environment = ae.environment::text
-                left join unnest(\(lacking.map(\.bundleID.rawValue)), \(lacking.map(\.environment.rawValue)))
-                    as m(bundle_id, environment)
-                    on m.bundle_id = ae.bundle_id and m.environment = ae.environment::text
+                        \(reports.map { $0.failingSince })) as r(app, place, accepted_at, failing_since)
+                    where app = ae.bundle_id and place = ae.environment::text) r on true
+                left join unnest(\(lacking.map(\.bundleID.rawValue)),
+                    \(lacking.map(\.environment.rawValue))) as m(app, place)
+                    on m.app = ae.bundle_id and m.place = ae.environment::text
                 cross join lateral (select greatest(r.failing_since, (
                     select \(overdue)::timestamptz where r.failing_since is null and (exists (
                         select from audiences where environment = ae.environment and bundle_id = ae.bundle_id
-                            and due_at <= \(overdue))
-                        or exists (
-                        select from audiences where environment = ae.environment and bundle_id = ae.bundle_id
-                            and tokens_due_at <= \(overdue))
+                            and (due_at <= \(overdue) or tokens_due_at <= \(overdue)))
                         or exists (\(Self.waitsForChannel(since: overdue)))))) as since) w
-                where w.since is not null or m.bundle_id is not null
+                where w.since is not null or m.app is not null
                     or r.accepted_at is not null and ae.unaccepted_since is not null
                 order by ae.bundle_id, ae.environment for no key update of ae
             )
@@ -139,9 +133,10 @@ extension AppStore {
                     when n.since is null and n.accepted_at is null then ae.unaccepted_since
                     when n.since is null then null
                     when n.accepted_at is not null then greatest(n.since, n.accepted_at)
-                    else coalesce(case when ae.unaccepted_at > \(lapsed) then ae.unaccepted_since end, n.since) end,
-                unaccepted_at = case when n.since is not null then \(now)::timestamptz else ae.unaccepted_at end,
-                key_missing_at = case when n.lacks_key then \(now)::timestamptz else ae.key_missing_at end
+                    when ae.unaccepted_at > \(lapsed) then coalesce(ae.unaccepted_since, n.since)
+                    else n.since end,
+                unaccepted_at = case when n.since is null then ae.unaccepted_at else \(now) end,
+                key_missing_at = case when n.app is not null then \(now) else ae.key_missing_at end
             from news n where n.bundle_id = ae.bundle_id and n.environment = ae.environment
             """)
     }
@@ -152,9 +147,9 @@ extension AppStore {
         """
         select from audiences u
         join channels c on c.event_key = u.event_key and \(AudienceColumns.serves("c", "u"))
-        where u.environment = ae.environment and u.bundle_id = ae.bundle_id and u.due_at is not null
-            and u.channel is null and c.state in \(Channel.State.sql(.isIntent)) and c.created_at <= \(since)
-            and coalesce(c.reason, '') not in
+        where u.environment = ae.environment and u.bundle_id = ae.bundle_id and u.channel is null
+            and u.due_at is not null and c.state in \(Channel.State.sql(.isIntent))
+            and c.created_at <= \(since) and coalesce(c.reason, '') not in
                 ('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))
         """
     }

@@ -20,8 +20,10 @@ extension AppStore {
             // A transaction that reserves a channel also locks these rows. So no channel can appear between the count
             // and the commit. Transactions that wait for these rows see after the commit that the app is closed.
             let environments = try await connection.query(
-                "select deleting_since from app_environments where bundle_id = \(app.rawValue) order by environment for update"
-            )
+                """
+                select deleting_since from app_environments where bundle_id = \(app.rawValue)
+                order by environment for update
+                """)
             if try environments.allSatisfy({ try $0.decode(Date?.self, "deleting_since") == nil }) {
                 try await Self.close(app, by: actor, now: now, on: connection)
             }
@@ -47,26 +49,24 @@ extension AppStore {
         // Events that are not over send nothing more to the app, and do not wait for its channels.
         let lanes: [Int] = try await connection.query(
             """
-            select lane from audiences where lane = any(array(
-                select u.lane from (select * from audiences where bundle_id = \(name) offset 0) u
-                cross join lateral (select ended_at, cancelled_at from events where key = u.event_key offset 0) e
-                where e.ended_at is null and e.cancelled_at is null))
-            order by lane for update
+            select u.lane from audiences u join events e on e.key = u.event_key
+            where u.bundle_id = \(name) and e.ended_at is null and e.cancelled_at is null
+            order by u.lane for update of u
             """
         ).map { try $0.decode("lane") }
         // Keys and webhooks of only this app are deleted. Keys and webhooks of several apps stay for the other apps.
         try await connection.pipeline([
             """
-            update audiences set fenced_at = coalesce(fenced_at, \(now)), due_at = null, tokens_due_at = null
-            where lane = any(\(lanes))
+            update audiences set due_at = null, tokens_due_at = null,
+                fenced_at = coalesce(fenced_at, \(now)) where lane = any(\(lanes))
             """,
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
             "delete from api_keys where apps = array[\(name)]",
             "update api_keys set apps = array_remove(apps, \(name)) where \(name) = any(apps)",
             "delete from webhooks where apps = array[\(name)]",
             """
-            update webhooks set apps = array_remove(apps, \(name)), version = nextval('resource_versions')
-            where \(name) = any(apps)
+            update webhooks set apps = array_remove(apps, \(name)),
+                version = nextval('resource_versions') where \(name) = any(apps)
             """,
             "update app_environments set deleting_since = \(now), reconcile_at = null where bundle_id = \(name)",
             AuditRows(by: actor, at: now).insert(.appDeleted, .init(bundleID: app)),
@@ -100,10 +100,11 @@ extension AppStore {
             }
             // An event that was declared while the app was closed may have got a channel. This channel must first be
             // deleted at Apple.
-            let channels = try await connection.query("select from channels where bundle_id = \(name) limit 1")
-            guard channels.isEmpty else { return false }
+            let left = try await connection.query("select from channels where bundle_id = \(name) limit 1")
+            guard left.isEmpty else { return false }
             try await connection.pipeline([
-                "delete from device_accounts where app = any(\(ids))", "delete from apps where bundle_id = \(name)",
+                "delete from device_accounts where app = any(\(ids))",
+                "delete from apps where bundle_id = \(name)",
             ])
             return true
         }

@@ -20,9 +20,10 @@ extension API {
             },
             Route(.listApps) { _, context in
                 let page = try await apps.apps(try context.query.page(), within: context.reach)
+                let (items, next) = (page.items, page.nextCursor)
                 return context.isOfClientApp
-                    ? .json(Contract.Page(items: page.items.map(Contract.AppName.init), nextCursor: page.nextCursor))
-                    : .json(Contract.Page(items: page.items.map(gateway.withKeyFiles), nextCursor: page.nextCursor))
+                    ? .json(Contract.Page(items: items.map(Contract.AppName.init), nextCursor: next))
+                    : .json(Contract.Page(items: items.map(gateway.withKeyFiles), nextCursor: next))
             },
             Route(.getApp) { _, context in
                 let app = try await apps.shown(try context.bundleID())
@@ -45,8 +46,9 @@ extension Contract.AppDraft {
     /// Reads the body of `PUT /v1/apps/{bundleId}`.
     init(body: JSONValue) throws(Problem) {
         self = try Self.read(body) { draft, faults throws(Problem) in
-            if let fault = ContentPreview.fault(in: draft.preview?.compact) { faults.add("/preview/compact", fault) }
-            if let fault = ContentPreview.fault(in: draft.preview?.expanded) { faults.add("/preview/expanded", fault) }
+            for (name, text) in [("compact", draft.preview?.compact), ("expanded", draft.preview?.expanded)] {
+                if let fault = ContentPreview.fault(in: text) { faults.add("/preview/\(name)", fault) }
+            }
             return draft
         }
     }

@@ -32,36 +32,36 @@ package struct AppStore: Sendable {
             if let registered: BundleID = try present?.word("bundle_id"), registered != bundleID {
                 throw Problem(
                     .appExists,
-                    "The app is registered as \(registered). Apple treats bundle IDs that differ only in capitals as one "
-                        + "topic. Use the registered spelling.")
+                    "The app is registered as \(registered). Use this spelling: capitals make no other topic.")
             }
             guard try present?.decode(Bool.self, "is_deleted") != true else {
                 throw Problem(
                     .appExists,
-                    "The app \(bundleID) was deleted, and what is left of its history is being removed. Register it anew "
-                        + "when GET /v1/apps does not show it any more.", retryAfter: 60)
+                    "The app \(bundleID) was deleted, and its history is being removed. Register it anew later.",
+                    retryAfter: 60)
             }
             try condition.check(try present?.decode("version"))
-            let environments = APNsEnvironment.allCases
+            let places = APNsEnvironment.allCases
+            let overrides = places.map { draft.environments?[$0] }
             try await connection.pipeline([
                 """
-                insert into apps (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded,
-                    created_at, updated_at)
+                insert into apps (bundle_id, name, team_id, key_id, channel_limit,
+                    preview_compact, preview_expanded, created_at, updated_at)
                 values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
                     \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact),
                     \(draft.preview?.expanded), \(now), \(now))
                 on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
                     key_id = excluded.key_id, channel_limit = excluded.channel_limit,
-                    preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
-                    updated_at = excluded.updated_at, version = excluded.version
+                    preview_compact = excluded.preview_compact, updated_at = excluded.updated_at,
+                    preview_expanded = excluded.preview_expanded, version = excluded.version
                 """,
                 """
                 insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
                 select \(bundleID.rawValue), r.environment::environment, r.team_id, r.key_id, \(now)
-                from unnest(\(environments.map(\.rawValue)), \(environments.map { draft.environments?[$0]?.teamId }),
-                    \(environments.map { draft.environments?[$0]?.keyId })) as r(environment, team_id, key_id)
-                order by r.environment
-                on conflict (bundle_id, environment) do update set team_id = excluded.team_id, key_id = excluded.key_id
+                from unnest(\(places.map(\.rawValue)), \(overrides.map { $0?.teamId }),
+                    \(overrides.map { $0?.keyId })) as r(environment, team_id, key_id)
+                order by r.environment on conflict (bundle_id, environment)
+                do update set team_id = excluded.team_id, key_id = excluded.key_id
                 """,
                 AuditRows(by: actor, at: now).insert(
                     present == nil ? .appRegistered : .appChanged, .init(bundleID: bundleID)),
@@ -83,8 +83,7 @@ package struct AppStore: Sendable {
     func registered(_ bundleID: BundleID) async throws -> Contract.App {
         let app = try await shown(bundleID).value
         guard app.deletingSince == nil else {
-            throw Problem(
-                .appNotFound, "The app \(bundleID) was deleted; what is left of its history is being removed.")
+            throw Problem(.appNotFound, "The app \(bundleID) was deleted; its history is being removed.")
         }
         return app
     }
@@ -109,24 +108,19 @@ package struct AppStore: Sendable {
     }
 
     private static let selection: PostgresQuery = """
-        select a.bundle_id as "bundleId", a.topic, a.name, a.team_id as "teamId", a.key_id as "keyId",
-            a.channel_limit as "channelLimit", a.created_at as "createdAt", a.updated_at as "updatedAt", a.version,
+        select a.bundle_id as "bundleId", a.topic, a.name, a.version, a.team_id as "teamId",
+            a.key_id as "keyId", a.channel_limit as "channelLimit", a.created_at as "createdAt",
             a.preview_compact as "preview.compact", a.preview_expanded as "preview.expanded",
-            d.team_id as "environments.development.teamId", d.key_id as "environments.development.keyId",
-            p.team_id as "environments.production.teamId", p.key_id as "environments.production.keyId",
-            d.deleting_since as "deletingSince", '{}'::json as credentials, \(refusals) as "credentialRefusals",
-            \(quirks) as quirks
-        from apps a
-        join app_environments d on d.bundle_id = a.bundle_id and d.environment = 'development'
-        join app_environments p on p.bundle_id = a.bundle_id and p.environment = 'production'
-        """
-
-    /// The refusals of the keys that now sign for an app `a`.
-    private static let refusals: PostgresQuery = """
-        coalesce((
-            select json_object_agg(ae.environment, json_build_object('reason', ae.key_refused_reason,
-                'since', \(WebhookNews.text("ae.key_refused_since"))))
-            from app_environments ae where ae.bundle_id = a.bundle_id and \(isKeyRefused)), '{}')
+            a.updated_at as "updatedAt", '{}'::json as credentials, e.*, \(quirks) as quirks
+        from apps a cross join lateral (
+            select min(deleting_since) as "deletingSince",
+                coalesce(json_object_agg(environment,
+                    json_strip_nulls(json_build_object('teamId', team_id, 'keyId', key_id)))
+                    filter (where team_id is not null or key_id is not null), '{}') as environments,
+                coalesce(json_object_agg(environment, json_build_object(
+                    'reason', key_refused_reason, 'since', \(WebhookNews.text("key_refused_since"))))
+                    filter (where \(isKeyRefused)), '{}') as "credentialRefusals"
+            from app_environments ae where ae.bundle_id = a.bundle_id) e
         """
 
     /// Whether APNs refuses the key that now signs for an app `a` in an environment `ae`.
@@ -141,7 +135,8 @@ package struct AppStore: Sendable {
                 order by e.environment, q.key)
             from app_environments e cross join lateral jsonb_each(e.quirks) q
             join unnest(\(Contract.QuirkName.allCases.map(\.rawValue)),
-                \(Contract.QuirkName.allCases.map { $0.documented?.rawValue })) as k(name, documented) on k.name = q.key
+                \(Contract.QuirkName.allCases.map { $0.documented?.rawValue })) as k(name, documented)
+                on k.name = q.key
             where e.bundle_id = a.bundle_id and q.value ->> 'value' <> k.documented), '[]')
         """
 }

@@ -29,7 +29,6 @@ struct AuditLog: Sendable {
                 and (\(filter.from)::timestamptz is null or at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or at < \(filter.to))
                 and (\(before)::bigint is null or audit_log.id < \(before))
-                and action::text = any(\(Self.known))
             order by audit_log.id desc limit \(page.limit + 1)
             """)
         return Contract.AuditPage(rows: try rows.read(), limit: page.limit, cursor: \.id)
@@ -47,10 +46,6 @@ struct AuditLog: Sendable {
                 or bundle_id is null and \(EventReach.covers(reach, event: "audit_log.event_key")))
             """
     }
-
-    /// A newer build that runs at the same time may write other actions. This build shows only the actions that it
-    /// knows.
-    private static let known = Contract.AuditAction.allCases.map(\.rawValue)
 }
 
 /// A filter of the audit log; a member that is `nil` does not filter.

@@ -12,19 +12,9 @@ extension Resource {
                 nothing: "No entry fits.",
                 filter: ["actor", "action", "bundleId", "event", "from", "to"],
                 columns: [
-                    Field("at", as: "When"), Field("actor", as: "Who"), "action",
-                    Field("App") { entry, _ in
-                        [.quoted(Wording.list(entry["bundleId"]?.string, entry["environment"]?.string))]
-                    }, Field("eventKey", as: "Event"), Field("channelId", as: "Channel"),
-                    // This column also names the broadcast, if the entry is about a broadcast.
-                    Field("Why") { entry, _ in [.quoted(entry.text("reason")), .words(entry.text("broadcast"))] },
-                    // `201`, `400 BadChannelId`, or why APNs gave no answer.
-                    Field("apns", as: "Apple") { answer in
-                        let (status, reason) = (answer["status"]?.integer, answer["reason"]?.string)
-                        return .quoted(
-                            (status.map(String.init) ?? "no answer")
-                                + (reason.map { (status == nil ? ": " : " ") + $0 } ?? ""))
-                    },
+                    Field("at", as: "When"), Field("actor", as: "Who"), "action", Field("bundleId", as: "App"),
+                    "environment", Field("eventKey", as: "Event"), Field("channelId", as: "Channel"),
+                    Field("reason", as: "Why"), "broadcast", Field("apns", as: "Apple"),
                 ])
         })
 }

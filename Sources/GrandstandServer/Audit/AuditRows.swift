@@ -12,9 +12,18 @@ struct AuditRows {
     var signingKey: String?
     var answer: Contract.AuditAnswer?
 
-    /// Inserts one entry.
-    func insert(_ action: Contract.AuditAction, _ subject: AuditSubject, reason: String? = nil) -> PostgresQuery {
-        Self.insert(action, [Line(actor: by, at: at, subject: subject, reason: reason)])
+    /// Inserts one entry for each app, or one entry about the subject's app if there are none.
+    func insert(
+        _ action: Contract.AuditAction, _ subject: AuditSubject, of apps: Set<BundleID> = [], reason: String? = nil
+    ) -> PostgresQuery {
+        let apps: [BundleID?] = apps.isEmpty ? [subject.bundleID] : apps.sorted()
+        return Self.insert(
+            action,
+            apps.map { app in
+                var subject = subject
+                subject.bundleID = app
+                return (by, at, subject, reason)
+            })
     }
 
     /// Inserts one entry for each row of `relation`. In `relation`, the channels have the name `c`.
@@ -33,12 +42,7 @@ struct AuditRows {
     }
 
     /// The values of one entry, for a statement that inserts several entries.
-    struct Line {
-        let actor: AuditActor
-        let at: Date
-        let subject: AuditSubject
-        let reason: String?
-    }
+    typealias Line = (actor: AuditActor, at: Date, subject: AuditSubject, reason: String?)
 
     /// Inserts several entries of one action, in order, in one statement.
     static func insert(_ action: Contract.AuditAction, _ lines: [Line]) -> PostgresQuery {
@@ -57,40 +61,13 @@ struct AuditRows {
             """
     }
 
-    /// Inserts one entry for each app of the subject, or one entry without an app if the subject has no app.
-    ///
-    /// - Parameter reasons: the reason in each app's entry.
-    func insert(
-        _ action: Contract.AuditAction, _ subject: AuditSubject, of apps: Set<BundleID>,
-        reasons: [BundleID: String] = [:]
-    ) -> PostgresQuery {
-        let named: [BundleID?] = apps.isEmpty ? [nil] : apps.sorted()
-        return Self.insert(
-            action,
-            named.map { app in
-                var subject = subject
-                subject.bundleID = app
-                return Line(actor: by, at: at, subject: subject, reason: app.flatMap { reasons[$0] })
-            })
-    }
-
-    /// Inserts one entry for each app that a withdrawn broadcast was for.
-    ///
-    /// - Parameter wasScheduled: whether the broadcast had no deliveries yet.
-    func withdrawal(of id: UUID, wasScheduled: Bool) -> PostgresQuery {
+    /// Inserts one entry about a withdrawn broadcast for each app that the entries of its acceptance name.
+    func withdrawal(of id: UUID) -> PostgresQuery {
         """
         insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)
-        select \(common(.broadcastWithdrawn)), a.bundle_id, b.channel, b.event_key, b.id, b.event::text
-        from broadcasts b left join lateral (
-            select l.bundle_id from deliveries d join audiences l on l.lane = d.lane where d.broadcast_id = b.id
-            union
-            select c.bundle_id from channels c where c.id = b.channel
-            union
-            select u.bundle_id from audiences u
-            where u.event_key = b.event_key and \(wasScheduled) and (b.audiences is null or exists (
-                select from json_array_elements(b.audiences) s
-                where s ->> 'bundleId' = u.bundle_id and s ->> 'environment' = u.environment::text))
-        ) a on true
+        select \(common(.broadcastWithdrawn)), a.bundle_id, a.channel, a.event_key, a.broadcast, a.reason
+        from broadcasts b join audit_log a
+            on a.at = b.accepted_at and a.broadcast = b.id and a.action = 'broadcast.accepted'
         where b.id = \(id)
         """
     }

@@ -30,11 +30,8 @@ extension ChannelStore {
         }
     }
 
-    /// An arbitrary constant for the lock.
-    private static let alignLock = 7_230_518_204_417_734
-
-    /// The lock is held until the commit, so that no other replica aligns meanwhile.
-    static let lockAlignment: PostgresQuery = "select pg_advisory_xact_lock(\(alignLock))"
+    /// The lock is held until the commit, so that no other replica aligns meanwhile. Its number is arbitrary.
+    static let lockAlignment: PostgresQuery = "select pg_advisory_xact_lock(7230518204417734)"
 
     /// An event `e` that takes no more broadcasts.
     static let isOver: PostgresQuery = "(e.ended_at is not null or e.cancelled_at is not null)"
@@ -72,8 +69,7 @@ extension ChannelStore {
     /// Retires channels that no audience needs, once the last message to them is settled. A retiring channel is deleted
     /// when no device can need it any more, but not before `retireAfter` has passed (docs/internals/apns.md section 8).
     ///
-    /// An event may need its place earlier. So if APNs refused creations for lack of a place and a channel is retired
-    /// here that no device needs, one creation is tried immediately (`admit`). It takes the channel's place (`reclaim`).
+    /// An event may need its place earlier (`admit`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -92,11 +88,7 @@ extension ChannelStore {
                             + make_interval(secs => \(tenure.retireAfter)))
                         """, also: ", needed_until = t.needed_until", at: now))
             )
-            \(audit.insert(
-                .channelRetired, channels: "retired c",
-                reason: """
-                    'kept until ' || to_char(next_attempt_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-                    """))
+            \(audit.insert(.channelRetired, channels: "retired c", reason: "null"))
             """
     }
 
@@ -115,10 +107,7 @@ extension ChannelStore {
                     and c.event_key is not null and (u.lane is null or e.channels_open_at > \(now)
                         or \(isOver) and \(pending(lane: "u.lane")) is null)))
             """, from: [.creating, .failed, .missing], to: .deleted,
-            reason: """
-                case c.state when 'missing' then 'APNs no longer had it'
-                    else 'no longer needed before it was created' end
-                """, at: now)
+            reason: "'no longer needed, or APNs no longer had it'", at: now)
     }
 
     /// Inserts a row of `channels` for each audience that wants a channel and has none, once its event's channels may
@@ -196,7 +185,7 @@ extension ChannelStore {
     ) async throws -> Int {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
         let quiet = now.addingTimeInterval(-tenure.quietAfter)
-        let closed = try await connection.query(
+        let closed: [EventKey] = try await connection.query(
             """
             update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
             where e.ended_at is null and e.cancelled_at is null and e.key = any(array(
@@ -212,19 +201,15 @@ extension ChannelStore {
                     and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
                     and (select true from (select lane from audiences where event_key = e.key offset 0) u
                         cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))
-            returning e.key, case when e.ends_at is null then 'it has no endsAt, and no message came for '
-                    || \(tenure.quietAfter / 3_600)::float8 || ' hours'
-                else 'no end was sent for twelve hours after endsAt' end as reason
+            returning e.key
             """
-        ).map { row in
-            AuditRows.Line(
-                actor: .server, at: now, subject: AuditSubject(eventKey: try row.word("key")),
-                reason: try row.decode("reason"))
-        }
+        ).map { try $0.word("key") }
         guard !closed.isEmpty else { return 0 }
-        let keys = closed.compactMap(\.subject.eventKey?.rawValue)
+        let keys = closed.map(\.rawValue)
         WebhookNews.note(events: keys, at: now)
-        try await connection.query(AuditRows.insert(.eventExpired, closed))
+        let audit = AuditRows(by: .server, at: now)
+        try await connection.pipeline(
+            closed.map { audit.insert(.eventExpired, AuditSubject(eventKey: $0), reason: "no end was sent in time") })
         let lanes: PostgresQuery = "(array(select lane from audiences where event_key = any(\(keys))))"
         try await LaneRows.change(lanes, at: now, on: connection) { $0.fence(at: now) }
         return closed.count

@@ -100,9 +100,9 @@ extension ChannelStore {
                     // The creation was settled without this ID, so nobody uses the channel. It is deleted, unless the
                     // ledger already has a row with this ID.
                     let late = "APNs answered the request for a channel after the server had stopped waiting for it"
-                    let rows = Self.rows([(channelID, task.channel.storagePolicy)], of: app)
+                    let row = Self.rows([(channelID, task.channel.storagePolicy)], of: app)
                     _ = try await Self.make(
-                        Self.add(rows, as: .deleting, reason: late, due: now, at: now), (.channelAdopted, "\(late)"),
+                        Self.add(row, as: .deleting, reason: late, due: now, at: now), (.channelAdopted, "\(late)"),
                         audit, on: connection)
                 }
                 // A list that is being noted may have the channel, too (`witness`).
@@ -164,7 +164,7 @@ extension ChannelStore {
             lane.connect(target)
         }
         try await connection.pipeline([
-            StartStore.restart(channel, of: eventKey), StartStore.makeDue(eventKey, now: now),
+            StartStore.restart(eventKey), StartStore.makeDue(eventKey, now: now),
             WakeUps.wake([.lanes(channel.environment), .starts]),
         ])
     }

@@ -11,7 +11,7 @@ extension ChannelStore {
     static func urgency(now: Date) -> PostgresQuery {
         """
         case \(EventStore.state(now: now)) when 'live' then 2 when 'scheduled' then coalesce(
-            (e.starts_at <= \(now.addingTimeInterval(ChannelTenure.neededBefore)))::integer, 1) else 0 end
+            (e.starts_at <= \(now + ChannelTenure.neededBefore))::integer, 1) else 0 end
         """
     }
 
@@ -37,12 +37,9 @@ extension ChannelStore {
     static func isKept(now: Date) -> PostgresQuery {
         """
         (coalesce((select coalesce(ended_at, cancelled_at) from events where key = event_key), changed_at)
-            > \(now.addingTimeInterval(-ChannelTenure.keptAfterEnd)))
+            > \(now - ChannelTenure.keptAfterEnd))
         """
     }
-
-    /// The reason that is stored for a channel that was deleted early, because another channel needed its place.
-    static let placeNeeded: PostgresQuery = "'its place was needed'"
 
     /// Whether a failed channel `c` waits for a place, in the app's limit or at Apple.
     private static let waitsForPlace: PostgresQuery = """
@@ -75,19 +72,12 @@ extension ChannelStore {
             and c.state in \(Channel.State.sql(.countsAgainstQuota)))
         """
 
-    /// The number of attempts to delete a channel after which the channel's place no longer counts as a place that will
-    /// soon be free.
-    private static let hopefulDeletions = 3
-
-    /// A creation that gets no place waits for this number of seconds.
-    private static let placePause = 20
-
     /// Lets as many failed channels try again as the quota has room for, in the order `need`. If Apple refused the last
-    /// creation because Apple has no place left, only the first channel tries again, at the time `full_until` or when a
-    /// channel that no device needs retires, because all channels would get the same answer. A channel that tries again
-    /// loses the reason `quota-exhausted`, because it no longer waits for the quota. For each place that an urgent event
-    /// lacks, one idle channel is deleted immediately. The place of the idle channel becomes free when Apple has
-    /// confirmed the deletion. The confirmation wakes the next alignment, which assigns the places.
+    /// creation because Apple has no place left, only the first channel tries again, at the time `full_until`, because all
+    /// channels would get the same answer. A channel that tries again loses the reason `quota-exhausted`, because it no
+    /// longer waits for the quota. For each place that an urgent event lacks, one idle channel is deleted immediately. The
+    /// place of the idle channel becomes free when Apple has confirmed the deletion. The confirmation wakes the next
+    /// alignment, which assigns the places. A creation that gets no place waits for twenty seconds.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (
@@ -96,56 +86,67 @@ extension ChannelStore {
             from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
         ), room as materialized (
             -- Counted once for each app and environment, not for each channel.
-            select w.*, p.places, ae.full_since is not null and p.places > 0 as waits_for_apple,
-                case when ae.full_since is null then p.places
-                    when exists (select from channels c where c.bundle_id = w.bundle_id
-                        and c.environment = w.environment and c.state = 'creating') then 0
-                    when ae.full_until > \(now) and not exists (select from channels c where c.bundle_id = w.bundle_id
-                        and c.environment = w.environment and \(isIdle(now: now)) and c.changed_at = \(now)) then 0
-                    else least(p.places, 1) end as turns, (
+            select w.*, (
                 select count(*) from channels c where c.bundle_id = w.bundle_id and c.environment = w.environment
-                    and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
+                    and c.state = 'deleting' and c.attempts <= 3) as leaving,
+                -- While a confirmed deletion is newer than Apple's refusal, its place is given before another is freed.
+                case when ae.full_since is null then \(places) when ae.full_until > \(now) then 0 else w.urgent end
+                    as free,
+                case when ae.full_since is null then \(places)
+                    when ae.full_until > \(now) or exists (select from channels c where c.bundle_id = w.bundle_id
+                        and c.environment = w.environment and c.state = 'creating') then 0
+                    else least(\(places), 1) end as turns
             from (select bundle_id, environment, count(*) filter (where urgency = 2) as live,
                     count(*) filter (where urgency > 0) as urgent from due group by bundle_id, environment) w
             join apps a on a.bundle_id = w.bundle_id
             join app_environments ae on ae.bundle_id = w.bundle_id and ae.environment = w.environment
-            cross join lateral (select \(places) as places) p
-        ), lacking as (
-            select *, live - places - leaving as for_live, greatest(0, urgent - places - leaving) as for_urgent from room
         ), judged as (
-            select due.id, waits_for_apple, place <= turns as goes from due join room using (bundle_id, environment)
+            select due.id, place <= turns as goes from due join room using (bundle_id, environment)
         ), spared as (
             \(move("""
                 c.id = any(array(
-                    select i.id from lacking l cross join lateral (
+                    select i.id from room l cross join lateral (
                         select id, \(isKept(now: now)) as is_kept,
                             row_number() over (order by \(isKept(now: now)), next_attempt_at, id) as turn
                         from channels where bundle_id = l.bundle_id and environment = l.environment
                             and \(isIdle(now: now))) i
-                    where i.turn <= l.for_live or i.turn <= l.for_urgent and not i.is_kept))
-                """, from: [.retiring], to: .deleting, reason: placeNeeded, due: "\(now)", at: now))
+                    where i.turn <= l.live - l.free - l.leaving
+                        or i.turn <= l.urgent - l.free - l.leaving and not i.is_kept))
+                """, from: [.retiring], to: .deleting, reason: "'its place was needed'", due: "\(now)", at: now))
         )
         \(move(
             "c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))",
-            with: "judged j", from: [.failed], to: .failed, or: (.creating, if: "j.goes"), reason: """
-                case when j.goes then nullif(c.reason, 'quota-exhausted')
-                    when j.waits_for_apple then \(APNsReason.cannotCreateChannelConfig.rawValue)
-                    else 'quota-exhausted' end
-                """, due: """
-                \(now) + make_interval(secs => case when j.goes then 0 else \(placePause) end)
+            with: "judged j", from: [.failed], to: .failed, or: (.creating, if: "j.goes"),
+            reason: "nullif(c.reason, case when j.goes then 'quota-exhausted' end)", due: """
+                \(now) + make_interval(secs => case when j.goes then 0 else 20 end)
                 """, at: now))
         """
     }
 
+    /// Leases one idle channel for deletion before its planned time, because an operator needs its place.
+    func spare(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ChannelTask? {
+        try await database.query(
+            Self.leasing(
+                Self.move(
+                    """
+                    c.id in (
+                        select id from channels
+                        where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
+                            and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
+                            and not \(Self.isKept(now: now))
+                        order by next_attempt_at, id limit 1 for update skip locked)
+                    """, from: [.retiring], to: .deleting, reason: "'its place was needed'", leasedUntil: leasedUntil,
+                    at: now))
+        ).first.map(Self.task)
+    }
+
     /// Makes the app's creations that wait for their next attempt due now.
-    ///
-    /// - Parameter reason: only creations that Apple refused with this reason become due; `nil`: all become due.
-    static func hasten(_ app: AppEnvironment, refusedWith reason: String? = nil, now: Date) -> [PostgresQuery] {
+    static func hasten(_ app: AppEnvironment, now: Date) -> [PostgresQuery] {
         [
             """
             update channels c set next_attempt_at = \(now)
             where \(AppColumns.isOf(app, row: "c")) and c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null
-                and c.next_attempt_at > \(now) and (\(reason)::text is null or c.reason = \(reason))
+                and c.next_attempt_at > \(now)
             """,
             "update app_environments set full_until = null where \(AppColumns.isOf(app))",
             WakeUps.wake([.channels]),
@@ -171,31 +172,6 @@ extension ChannelStore {
             select from channels c where \(AppColumns.isOf(app, row: "c")) and \(waitsForPlace)) then full_since end
         where \(AppColumns.isOf(app, row: "ae")) and full_since is not null
         """
-    }
-
-    /// Leases one retiring channel for deletion before its planned time, because the app has as many channels as its
-    /// limit or Apple allows: one that no device needs any longer, and whose place the creation may take
-    /// (`ChannelTenure`). Channels with the earliest planned time go first.
-    ///
-    /// - Parameter creation: the channel that needs the place; `nil`: one that an operator creates now.
-    func reclaim(
-        _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
-    ) async throws -> [ChannelTask] {
-        try await database.query(
-            Self.leasing(
-                Self.move(
-                    """
-                    c.id in (
-                        select id from channels
-                        where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
-                            and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
-                            and \(Self.isKept(now: now))::integer < coalesce((
-                                select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
-                                where c.id = \(creation)), 1)
-                        order by \(Self.isKept(now: now)), next_attempt_at, id limit 1 for update skip locked)
-                    """, from: [.retiring], to: .deleting, reason: Self.placeNeeded, leasedUntil: leasedUntil,
-                    at: now))
-        ).map(Self.task)
     }
 
     /// Stores the intent to create a channel, within the app's limit. The caller gets a lease of the channel until

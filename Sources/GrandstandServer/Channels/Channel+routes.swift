@@ -20,24 +20,21 @@ extension API {
             },
             Route(.importChannel, recover: recover) { request, context in
                 let app = try context.app()
-                let wanted = try Contract.ChannelImport(body: try await request.json())
+                let wanted = try Contract.ChannelImport.read(try await request.json())
                 let channel = try await operations.import(wanted, into: app, within: context.reach, by: context.actor)
                 return .json(Contract.Channel(channel), status: .created)
             },
             Route(.listChannels) { _, context in
-                let query = context.query
+                let (query, app) = (context.query, try context.app())
                 let filter = ChannelFilter(
                     state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
                     eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
-                let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
+                let isManaged = try query["managed"] == nil || query.flag("managed")
                 // A channel outside the ledger has neither state nor event, so filters other than `managed` are refused.
                 guard isManaged || filter == ChannelFilter() else {
-                    throw Problem.invalid(
-                        "managed=false can be combined only with limit and cursor.", at: "managed",
-                        "Leave the other filters out.")
+                    throw Problem.invalid("managed=false has no filters.", at: "managed", "Leave the others out.")
                 }
                 let part = try query.page()
-                let app = try context.app()
                 _ = try await apps.registered(app.bundleID)
                 return .json(
                     isManaged
@@ -61,24 +58,10 @@ extension API {
     }
 }
 
-extension Contract.ChannelImport {
-    /// Reads the body of `POST …/channels/import`: a channel that another tool created.
-    ///
-    /// - Throws: `invalid-request`.
-    init(body: JSONValue) throws(Problem) {
-        self = try Self.read(body) { wanted, faults throws(Problem) in
-            if wanted.variant != nil, wanted.eventKey == nil {
-                faults.add("/variant", "variant is allowed only together with eventKey.")
-            }
-            return wanted
-        }
-    }
-}
-
 /// Operations on one channel that an operator waits for: creation, import, deletion, verification.
 extension ChannelCalls {
-    /// Creates a channel at Apple, within the quota. If the quota is used up, an unused channel is deleted first, so
-    /// that its place becomes free.
+    /// Creates a channel at Apple, within the quota. If the quota is used up, a channel that is only kept for a while is
+    /// deleted first.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
     func create(
@@ -88,14 +71,17 @@ extension ChannelCalls {
             try await channels.reserve(draft, for: app, now: now(), leasedUntil: leasedUntil)
         }
         var reserved = try await reserve()
-        if reserved == nil, try await reclaim(app, by: actor) == true { reserved = try await reserve() }
+        if reserved == nil, let spare = try await channels.spare(app, now: now(), leasedUntil: leasedUntil),
+            try await delete(spare, by: actor).0.state == .deleted
+        {
+            reserved = try await reserve()
+        }
         guard let task = reserved else { throw try await quotaExhausted(app) }
         let (channel, answer) = try await create(task, retries: false, by: actor)
         if case .accepted = answer { return channel }
-        var problem = try await problem(answer, address: task.address, verb: "create the channel", changes: true)
+        var problem = try await problem(answer, address: task.address, verb: "create the channel")
         if case .unanswered = answer {
-            problem.detail +=
-                " APNs' list will show it: check channel \(channel.id.uuidString.lowercased()) in a minute."
+            problem.detail += " Check the channel \(channel.id.words) in a minute."
             problem.id = channel.id.words
         }
         throw problem
@@ -108,13 +94,16 @@ extension ChannelCalls {
     func `import`(
         _ wanted: Contract.ChannelImport, into app: AppEnvironment, within reach: AppReach = .all, by actor: AuditActor
     ) async throws -> Channel {
+        guard wanted.variant == nil || wanted.eventKey != nil else {
+            throw Problem.invalid("A variant needs the eventKey of its event.", at: "/variant", "Leave it out.")
+        }
         guard let address = try await channels.address(of: app) else { throw Problem.noApp(app.bundleID) }
         let (policy, answer) = try await read(wanted.channelId, at: address)
         guard let policy else {
             throw Problem(
                 .channelNotFound,
-                "APNs knows no such channel of \(address.bundleID) in \(app.environment.rawValue). Check the ID, the app and "
-                    + "the environment: a channel belongs to one app in one environment.", apns: answer.refusal)
+                "APNs knows no such channel of \(address.bundleID) in \(app.environment.rawValue).",
+                apns: answer.refusal)
         }
         return try await channels.import(
             wanted, policy, into: app, within: reach, answer: Contract.AuditAnswer(answer, accepted: 200), by: actor,
@@ -127,31 +116,26 @@ extension ChannelCalls {
     /// - Throws: `channel-in-use` if a live event needs the channel and `force` is false.
     func delete(_ channel: Channel, force: Bool, by actor: AuditActor) async throws {
         guard channel.state != .deleted else { return }
-        guard channel.channelID != nil else {
-            throw Problem(
-                .channelInUse, "The channel is still being created. Try again once its state is active.",
-                retryAfter: 5)
-        }
         let begun = try await channels.beginDeletion(
             channel.id, force: force, now: now(), leasedUntil: leasedUntil)
         guard let task = begun else {
             throw Problem(
                 .channelInUse,
-                "The event \(channel.eventKey?.rawValue ?? "") still needs this channel. "
-                    + "End or delete the event, or repeat with ?force=true; the event then gets a new channel.")
+                "The channel is still being created, or its event needs it. End or delete the event, or repeat with "
+                    + "?force=true once the channel is active; the event then gets a new one.")
         }
         let (deleted, answer) = try await delete(task, by: actor)
         guard deleted.state != .deleted else { return }
         throw try await problem(
-            answer, address: task.address, verb: "delete the channel (the server keeps trying)", changes: true)
+            answer, address: task.address, verb: "delete the channel (the server keeps trying)")
     }
 
     /// Asks Apple whether it has the channel.
     func verify(_ channel: Channel) async throws -> Contract.Verification {
-        guard let channelID = channel.channelID,
-            let address = try await channels.address(of: channel.app)
-        else { return Contract.Verification(exists: false, at: now()) }
-        let policy = try await read(channelID, at: address).policy
+        var policy: StoragePolicy?
+        if let channelID = channel.channelID, let address = try await channels.address(of: channel.app) {
+            policy = try await read(channelID, at: address).policy
+        }
         return Contract.Verification(exists: policy != nil, storagePolicy: policy.map { .init($0) }, at: now())
     }
 
@@ -179,60 +163,29 @@ extension ChannelCalls {
     }
 
     /// The error for a caller whose call did not succeed.
-    ///
-    /// - Parameter changes: whether the call changes something at Apple, so that an unanswered call may have had an
-    ///   effect.
-    func problem<Value>(
-        _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String, changes: Bool = false
-    ) async throws -> Problem {
+    func problem<Value>(_ answer: APNsAnswer<Value>, address: APNsAddress, verb: String) async throws -> Problem {
         switch answer {
         case .refused(let refusal) where refusal.meaning == .quota:
             return try await quotaExhausted(address.app, apns: refusal)
         case .refused(let refusal):
-            let what =
-                refusal.isHeldBack
-                ? "APNs was not asked to \(verb), because it refuses the key" : "APNs refused to \(verb)"
+            let did = refusal.isHeldBack ? "refuses the key, so it was not asked" : "refused"
+            let lowercased = refusal.reason == .topicMismatch && address.bundleID.hasCapitals
+            let tried = lowercased ? " The lowercased bundle ID was tried, too." : ""
             return Problem(
-                .apnsRefused, "\(what): \(refusal.reason). \(refusal.advice(for: address))", apns: refusal,
-                retryAfter: refusal.retryAfter.flatMap { $0 > 0 ? $0 : nil })
+                .apnsRefused,
+                "APNs \(did) to \(verb): \(refusal.reason). \(Advice.known(refusal.reason.rawValue) ?? "")\(tried)",
+                apns: refusal, retryAfter: refusal.retryAfter.flatMap { $0 > 0 ? $0 : nil })
         case .unanswered(let reason):
             return Problem(
-                .apnsUnanswered,
-                changes
-                    ? "APNs did not answer when asked to \(verb): \(reason). It may have been done."
-                    : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
+                .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")
         case .unsent(let reason), .withheld(let reason):
-            let keyFile = gateway.keyFile(of: address.credentials)
-            if keyFile == .missing || keyFile == .unreadable {
-                return Problem(
-                    .credentialsMissing,
-                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.rawValue). "
-                        + "Put it into the folder that GRANDSTAND_APNS_KEY_DIR names.")
-            }
-            return Problem(.apnsUnanswered, "APNs could not be asked to \(verb): \(reason).", retryAfter: 5)
+            let (key, file) = (address.credentials.keyID, gateway.keyFile(of: address.credentials))
+            return Problem(
+                file == .ok ? .apnsUnanswered : .credentialsMissing,
+                "APNs could not be asked to \(verb): \(reason). AuthKey_\(key).p8 in GRANDSTAND_APNS_KEY_DIR is "
+                    + "\(file.rawValue).", retryAfter: file == .ok ? 5 : nil)
         case .accepted:
             return Problem(.internalError, "APNs accepted, but the ledger did not record it.")
-        }
-    }
-}
-
-extension APNsRefusal {
-    /// What to do about the refusal.
-    func advice(for address: APNsAddress) -> String {
-        switch reason {
-        case .broadcastFeatureNotEnabled:
-            "Turn on the Broadcast Capability under Push Notifications of the App ID \(address.bundleID) at "
-                + "developer.apple.com; build tools that synchronise capabilities can turn it off again."
-        case .topicMismatch where address.bundleID.hasCapitals:
-            "Check team, key and environment; for bundle IDs with capitals the lowercased path was tried too."
-        default:
-            switch meaning {
-            case .credentials, .configuration:
-                "Check the team \(address.credentials.teamID), the key \(address.credentials.keyID) and that it may be "
-                    + "used for \(address.bundleID) in \(address.environment.rawValue)."
-            case .throttled, .unavailable: "Try again later."
-            case .badRequest, .channelGone, .quota: "Apple's reason says what is wrong."
-            }
         }
     }
 }

@@ -90,9 +90,8 @@ struct ChannelStore: Sendable {
             of: """
                 select \(Self.columns) from channels c join apps a using (bundle_id)
                 where \(AppColumns.isNamed(app, row: "c"))
-                    and (\(filter.state?.rawValue)::text is null or c.state = \(filter.state?.rawValue)::text::channel_state)
-                    and (\(filter.storagePolicy?.rawValue)::text is null
-                        or c.storage_policy = \(filter.storagePolicy?.rawValue)::text::storage_policy)
+                    and c.state::text = coalesce(\(filter.state?.rawValue), c.state::text)
+                    and c.storage_policy::text = coalesce(\(filter.storagePolicy?.rawValue), c.storage_policy::text)
                     and (\(filter.eventKey?.rawValue)::text is null or c.event_key = \(filter.eventKey?.rawValue))
                     and (\(filter.channelID)::text is null or c.channel_id = \(filter.channelID))
                 """, as: { try $0.map { Contract.Channel(try $0.read()) } })
@@ -117,7 +116,7 @@ struct ChannelStore: Sendable {
 
     static let unmanagedColumns: PostgresQuery = """
         u.channel_id as "channelID", u.first_seen_at as "firstSeenAt", u.lacked_at as "lackedAt",
-        u.storage_policy as "storagePolicy", u.contested as "isContested"
+        u.contested as "isContested"
         """
 
     /// The address for calls to APNs for an app, including its quirks; `nil`: no such app.
@@ -165,8 +164,7 @@ extension Contract.Channel {
     init(_ channel: UnmanagedChannel, of app: AppEnvironment) {
         self.init(
             channelId: channel.channelID, bundleId: app.bundleID.rawValue, environment: .init(app.environment),
-            storagePolicy: channel.storagePolicy.map(Contract.StoragePolicy.init), firstSeenAt: channel.firstSeenAt,
-            managed: false)
+            firstSeenAt: channel.firstSeenAt, managed: false)
     }
 }
 
@@ -191,13 +189,24 @@ extension ChannelStore {
             if let eventKey {
                 try await Self.prepare(eventKey, policy, for: audience, within: reach, now: now, on: connection)
             }
-            let rows = Self.rows(
+            let row = Self.rows(
                 [(wanted.channelId, policy)], of: app, variant: variant, eventKey: eventKey, label: wanted.label)
             let taken = try await Self.make(
-                Self.add(rows, as: .active, at: now), (.channelImported, "null"),
+                Self.add(row, as: .active, at: now), (.channelImported, "null"),
                 AuditRows(by: actor, at: now, answer: answer), on: connection)
             guard let channel = taken.first else {
-                throw try await Self.conflict(wanted, eventKey, audience, on: connection)
+                let same: Channel? = try await connection.query(
+                    """
+                    select \(Self.columns) from channels c
+                    where \(AppColumns.isOf(app, row: "c")) and c.channel_id = \(wanted.channelId)
+                    """
+                ).first?.read()
+                throw Problem(
+                    .channelExists,
+                    same.map { "This channel is managed already: \($0.id.words), \($0.state.rawValue)." }
+                        ?? "The event has a channel for this audience. Import without eventKey, or set the event's "
+                        + "channelsOpenAt to later and delete that one first."
+                ) { ($0.id, $0.state) = (same?.id.words, same?.state) }
             }
             try await connection.pipeline([
                 Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.wake([.channels]),
@@ -205,32 +214,6 @@ extension ChannelStore {
             try await IdempotentRequest.current?.note(channel.id, on: connection)
             return channel
         }
-    }
-
-    /// Why the channel could not be added: the ledger has it, or the event's audience has another channel.
-    private static func conflict(
-        _ wanted: Contract.ChannelImport, _ eventKey: EventKey?, _ audience: Audience.ID,
-        on connection: PostgresConnection
-    ) async throws -> Problem {
-        let app = AppEnvironment(bundleID: audience.bundleID, environment: audience.environment)
-        let others = try await connection.query(
-            """
-            select \(columns) from channels c
-            where \(AppColumns.isOf(app, row: "c")) and (c.channel_id = \(wanted.channelId)
-                or c.event_key = \(eventKey?.rawValue) and \(AudienceColumns.isSame("c", audience))
-                    and c.state in \(Channel.State.sql(.servesAudience)))
-            """
-        ).read(Channel.self)
-        if let same = others.first(where: { $0.channelID == wanted.channelId }) {
-            return Problem(
-                .channelExists, "This channel is managed already: \(same.id.words), \(same.state.rawValue)."
-            ) { ($0.id, $0.state) = (same.id.words, same.state) }
-        }
-        let other = others.first.map { "\($0.id.words), \($0.state.rawValue)" } ?? ""
-        return Problem(
-            .channelExists,
-            "The event \(eventKey?.rawValue ?? "") has a channel for this audience: \(other). Import without "
-                + "eventKey, or set the event's channelsOpenAt to later and delete that one first.")
     }
 
     /// Checks that the event has this audience. An intent that was not sent to Apple yet is replaced.
@@ -247,22 +230,15 @@ extension ChannelStore {
                 and u.storage_policy = \(policy.rawValue)::storage_policy and \(AudienceColumns.wantsChannel("u"))
             """)
         guard !served.isEmpty else {
-            throw Problem(
-                .invalidRequest, "The event \(eventKey) has no audience this channel can serve.",
-                errors: [
-                    FieldError(
-                        pointer: "/eventKey",
-                        detail: "The channel is \(policy.rawValue); the event needs an audience "
-                            + "of \(audience.bundleID) in \(audience.environment.rawValue) "
-                            + (audience.variant.map { "in variant \($0) " } ?? "without a variant ")
-                            + "with that policy that is reached by a channel.")
-                ])
+            throw Problem.invalid(
+                "The event \(eventKey) has no audience this channel can serve.", at: "/eventKey",
+                "An audience of \(audience.words) with the policy \(policy.rawValue) is needed, reached by a channel.")
         }
-        let isItsOwn: PostgresQuery =
-            "c.event_key = \(eventKey.rawValue) and \(AudienceColumns.isSame("c", audience))"
         try await connection.query(
             move(
-                "c.called_at is null and \(isItsOwn)", from: [.creating, .failed, .missing], to: .deleted,
+                """
+                c.called_at is null and c.event_key = \(eventKey.rawValue) and \(AudienceColumns.isSame("c", audience))
+                """, from: [.creating, .failed, .missing], to: .deleted,
                 reason: "'an imported channel took its place'", at: now))
     }
 }

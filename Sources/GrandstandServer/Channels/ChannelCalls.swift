@@ -14,8 +14,7 @@ struct ChannelCalls: Sendable {
     let worker: Worker
     let witness = ListWitness()
 
-    /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
-    /// deleted, and Apple is asked once more.
+    /// Asks Apple to create the channel of `task`.
     ///
     /// - Parameter retries: `true`: the server retries after a refusal. `false`: the caller gets the refusal.
     /// - Returns: the channel after the call, and Apple's answer.
@@ -28,29 +27,16 @@ struct ChannelCalls: Sendable {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
             return (task.channel, .withheld("this server's lease of the channel ended before APNs was asked"))
         }
-        var answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
-        if case .refused(let refusal) = answer, refusal.meaning == .quota {
-            let isFree = try await reclaim(task.address.app, for: task.channel.id, by: actor)
-            if isFree == true {
-                answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
-            } else if isFree == nil, task.channel.reason != refusal.reason.rawValue {
-                // The limit is reached, but this ledger has no channel to delete. So Apple has channels that are not in
-                // this ledger, and a reconciliation finds them. If the channel was refused for this reason before, the
-                // reconciliation was already requested.
-                try await channels.requestReconciliation(task.address.app, now: now())
-            }
-        }
+        let answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
         let outcome = ChannelOutcome(
-            creation: answer, retries: retries, attempts: task.channel.attempts, now: now(),
-            jitter: .random(in: 0..<1))
+            creation: answer, retries: retries, attempts: task.channel.attempts, now: now())
         return (try await record(outcome, answer, accepted: 201, of: task, by: actor), answer)
     }
 
     /// Asks Apple to delete the channel.
     func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
-        guard let channelID = task.channel.channelID else {
-            throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's.")
-        }
+        // The table's constraint says that a channel in `deleting` has an ID.
+        let channelID = task.channel.channelID ?? ""
         let keeper = keep(task)
         defer { keeper.cancel() }
         let answer = await gateway.deleteChannel(channelID, at: task.address)
@@ -62,8 +48,7 @@ struct ChannelCalls: Sendable {
             isListed = listing.channelIDs.contains(channelID)
         }
         let outcome = ChannelOutcome(
-            deletion: answer, isListed: isListed, attempts: task.channel.attempts, now: now(),
-            jitter: .random(in: 0..<1))
+            deletion: answer, isListed: isListed, attempts: task.channel.attempts, now: now())
         return (try await record(outcome, answer, accepted: 204, of: task, by: actor), answer)
     }
 
@@ -83,43 +68,21 @@ struct ChannelCalls: Sendable {
         _ outcome: ChannelOutcome, _ answer: APNsAnswer<Value>, accepted status: Int, of task: ChannelTask,
         by actor: AuditActor
     ) async throws -> Channel {
-        log(
-            status == 201 ? "channel creation" : "channel deletion", answer, task.address,
-            ["channel": "\(task.channel.id.words)"])
-        let outages = OutageLog("the result of a channel's call could not be recorded; trying again", logger)
-        return try await insisting(until: { actor != .server || Task.isCancelled }, onFailure: outages.failed) {
+        let what = status == 201 ? "creation" : "deletion"
+        log("\(what) of the channel \(task.channel.id.words)", answer, task.address)
+        return try await insisting(until: { actor != .server || Task.isCancelled }) {
             try await channels.record(
                 outcome, Contract.AuditAnswer(answer, accepted: status), of: task, by: actor, now: now())
         }
     }
 
-    /// Deletes a channel that no device needs but that is still kept, if the creation may take its place
-    /// (`ChannelStore.reclaim`).
-    ///
-    /// - Returns: whether Apple deleted it; otherwise the server keeps trying. `nil`: no channel can be deleted.
-    func reclaim(_ app: AppEnvironment, for creation: UUID? = nil, by actor: AuditActor) async throws -> Bool? {
-        let spare = try await channels.reclaim(app, for: creation, now: now(), leasedUntil: leasedUntil)
-        guard let spare = spare.first else { return nil }
-        return try await delete(spare, by: actor).0.state == .deleted
-    }
-
-    func log<Value>(
-        _ what: String, _ answer: APNsAnswer<Value>, _ address: APNsAddress, _ metadata: Logger.Metadata = [:]
-    ) {
-        let (level, outcome, found): (Logger.Level, String, Logger.Metadata) =
-            switch answer {
-            case .accepted: (.info, "accepted", [:])
-            case .refused(let refusal):
-                (
-                    refusal.isOfRefusedKey ? .debug : .warning, "refused",
-                    ["reason": "\(refusal.reason)", "status": "\(refusal.status)"]
-                )
-            case .unanswered(let reason), .unsent(let reason), .withheld(let reason):
-                (.warning, "not answered", ["reason": "\(reason)"])
-            }
-        let app: Logger.Metadata = ["app": "\(address.bundleID)", "environment": "\(address.environment.rawValue)"]
+    /// Logs the answer to a call. One log line of the key's reports all its refusals.
+    func log(_ what: String, _ answer: APNsAnswer<some Sendable>, _ address: APNsAddress) {
+        let said = Contract.AuditAnswer(answer, accepted: 200)
+        let isOfKey = answer.refusal?.isOfRefusedKey ?? false
         logger.log(
-            level: level, "\(what) \(outcome)", metadata: metadata.merging(found) { $1 }.merging(app) { $1 })
+            level: said.reason == nil ? .info : isOfKey ? .debug : .warning, "\(what): \(said.reason ?? "accepted")",
+            metadata: ["app": "\(address.bundleID)", "environment": "\(address.environment.rawValue)"])
     }
 }
 
@@ -146,7 +109,7 @@ extension ChannelCalls {
     ///   - calling: makes the calls that are due now. Each recorded result signals `.channels`, which wakes this loop.
     func aligning(_ tenure: ChannelTenure, waking calling: WorkLoop<ChannelTask>) -> WorkLoop<Never> {
         WorkLoop(
-            .init(rest: .milliseconds(50), restPerRound: 4, pollInterval: .seconds(5), topic: .channels),
+            .init(rest: .milliseconds(250), pollInterval: .seconds(5), topic: .channels),
             failure: "channels could not be brought in line with the events", worker
         ) { _, _ in
             // If alignment failed, calls from earlier alignments are still due.
@@ -167,9 +130,7 @@ extension ChannelCalls {
         } catch {
             // The missing record is repaired later. A deletion is repeated in another round after the lease has ended.
             // A creation is found in Apple's list.
-            logger.failed(
-                "a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.uuidString.lowercased())"]
-            )
+            logger.failed("a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.words)"])
         }
         return nil
     }

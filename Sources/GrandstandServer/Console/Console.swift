@@ -50,16 +50,8 @@ enum ConsolePath {
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
 
-    static func app(_ bundleID: BundleID) -> String {
-        Console.path + "/apps/" + PercentEncoding.encode(bundleID.rawValue)
-    }
-
-    static func channels(_ app: AppEnvironment) -> String { environment(app) + "/channels" }
-
-    static func reconciliations(_ app: AppEnvironment) -> String { environment(app) + "/reconciliations" }
-
-    private static func environment(_ app: AppEnvironment) -> String {
-        self.app(app.bundleID) + "/" + app.environment.rawValue
+    static func channels(_ app: AppEnvironment) -> String {
+        "\(Console.path)/apps/\(PercentEncoding.encode(app.bundleID.rawValue))/\(app.environment.rawValue)/channels"
     }
 
     /// `path` with the query parameters that are not `nil`.

@@ -12,7 +12,7 @@ protocol ConsolePage: Sendable {
     /// The template's file, without `.mustache`.
     var template: String { get }
     var title: String { get }
-    /// Seconds after which the page reloads itself; `nil`: never.
+    /// Seconds after which the page's script fetches the page again; `nil`: never.
     var refresh: Int? { get }
 }
 
@@ -25,17 +25,10 @@ struct Frame: Sendable {
     let page: any ConsolePage
     /// The name of the key that is signed in; `nil` if nobody is signed in.
     let keyName: String?
-    /// The apps that the key is bound to; `nil`: all.
-    let boundTo: String?
     /// Links to the pages that the key's scopes allow.
     let links: [Choice]
-    /// Seconds after which the page reloads itself; `nil`: never, or a reader turned it off.
+    /// Seconds after which the page's script fetches the page again; `nil`: never.
     let seconds: Int?
-    /// The same in a browser without scripts, where a reload empties the forms.
-    let secondsWithoutScript: Int?
-    /// The link that turns the refresh off, or on again, because readers who need more time must be able to stop it;
-    /// `nil`: the page has no refresh.
-    let otherwise: String?
     /// A sentence about the action that was performed just before.
     let notice: String?
     /// The token of every form.
@@ -44,13 +37,11 @@ struct Frame: Sendable {
 
     /// - Parameters:
     ///   - path: the path of the page that is shown, or that people came from.
-    ///   - query: the query of this page; `nil`: it is the answer to a form, which does not reload itself, because a
-    ///     reload would send the form again.
-    init(_ page: any ConsolePage, _ signedIn: SignedIn?, path: String, query: String?, now: Date) {
+    ///   - isLive: whether the page can be fetched again. The answer to a form cannot.
+    init(_ page: any ConsolePage, _ signedIn: SignedIn?, path: String, isLive: Bool, now: Date) {
         self.page = page
         let key = signedIn?.key
         keyName = key?.name
-        boundTo = key?.reach == .all ? nil : key?.reach.text
         let all: [(label: String, path: String, scopes: [Contract.Scope])] = [
             ("Overview", "", [.operate]), ("Events", "/events", [.organise]), ("Apps", "/apps", [.operate]),
             ("Webhooks", "/webhooks", [.operate, .organise]), ("Keys", "/keys", [.admin]),
@@ -58,16 +49,10 @@ struct Frame: Sendable {
         ]
         links = all.filter { link in link.scopes.contains { key?.holds($0) == true } }.map { link in
             let href = Console.path + link.path
-            let isBelow = !link.path.isEmpty && path.hasPrefix(href + "/")
-            return Choice(href, label: link.label, isChosen: path == href || isBelow)
+            let isChosen = path == href || !link.path.isEmpty && path.hasPrefix(href + "/")
+            return Choice(href, label: link.label, isChosen: isChosen)
         }
-        let refresh = query == nil ? nil : page.refresh
-        let parts = (query ?? "").split(separator: "&").map(String.init)
-        let kept = parts.filter { $0 != "refresh=off" }
-        seconds = kept == parts ? refresh : nil
-        secondsWithoutScript = seconds.map { max(5, $0) }
-        let changed = kept == parts ? kept + ["refresh=off"] : kept
-        otherwise = refresh.map { _ in path + (changed.isEmpty ? "" : "?" + changed.joined(separator: "&")) }
+        seconds = isLive ? page.refresh : nil
         notice = signedIn?.notice
         token = signedIn?.session.formToken() ?? ""
         madeAt = Moment(now, exact: true)
@@ -82,7 +67,6 @@ struct HTMLText: MustacheContentType {
     /// Escapes markup. Characters that are invisible or change the direction of the text are shown by their numbers.
     func escapeText(_ text: String) -> String {
         var escaped = ""
-        escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
             switch scalar {
             case "<": escaped += "&lt;"

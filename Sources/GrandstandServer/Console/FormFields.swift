@@ -50,11 +50,8 @@ extension FormFields {
 
     /// Reads the body of a form.
     ///
-    /// - Throws: `unsupported-media-type`, `body-too-large`, `invalid-request`.
+    /// - Throws: `body-too-large`, `invalid-request`.
     init(of request: Request, upTo limit: Int) async throws {
-        guard (request.headers[.contentType] ?? "").lowercased().hasPrefix("application/x-www-form-urlencoded") else {
-            throw Problem(.unsupportedMediaType, "Only forms of the console's pages are accepted here.")
-        }
         let bytes = try await request.bytes(upTo: limit)
         guard bytes.count(where: { $0 == UInt8(ascii: "&") }) < Self.maximum else {
             throw Problem(.invalidRequest, "The form may have \(Self.maximum) fields at most. Nothing was sent.")
@@ -80,8 +77,8 @@ extension Request {
     func checkOrigin() throws(Problem) {
         guard !isOfOurPage else { return }
         throw Problem(
-            .forbidden, titled: "This form is not of this server",
-            "It was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
+            .forbidden,
+            "This form is not from a page of this server. Nothing was sent. Open the console and use the form there.")
     }
 }
 
@@ -95,47 +92,19 @@ extension HTTPField.Name {
 }
 
 extension Problem {
-    /// A problem that the console itself finds.
-    init(_ kind: Kind, titled title: String, _ detail: String, retryAfter: Int? = nil) {
-        self.init(kind, detail, retryAfter: retryAfter)
-        self.title = title
-    }
-
     /// The problem as the console shows it.
     ///
     /// - Returns: `nil` for an error that is not about the request.
     init?(shown error: any Error) {
-        switch error {
-        case let problem as Problem where problem.kind != .internalError: self = problem
-        default: return nil
-        }
-        if kind == .notFound { self.title = "No such page" }
-        guard body.status == 412 else { return }
+        guard let problem = error as? Problem, problem.kind != .internalError else { return nil }
+        self = problem
+        guard problem.status == 412 else { return }
         // The API's detail has the names of headers, which say nothing to people.
-        if body.detail == WriteCondition.taken.detail {
-            self.title = "There is one already"
-            self.detail =
-                "This name is already used. Choose another name, or open the page of the one that exists and change it "
-                + "there."
-        } else {
-            self.title = "It was changed meanwhile"
-            self.detail =
-                "It was changed or deleted since its page was made, so nothing was sent. Its page, opened again, shows "
-                + "what is there now."
-        }
+        self.detail =
+            "It exists already, or it was changed or deleted since its page was made. Nothing was sent. Open its page to "
+            + "see what is there now, or choose another name."
     }
 }
 
 /// Why a form was refused: the problem, and the fields to correct. The page shows this refusal with the form.
-struct FormRefusal: Sendable {
-    let said: String
-    let faults: [FieldError]
-
-    /// - Parameter nothing: a sentence that says what did not happen.
-    init(_ problem: Problem, nothing: String = "Nothing was changed.") {
-        faults = problem.errors
-        // What a fault says is not said twice.
-        let isSaid = faults.contains { $0.detail == problem.detail }
-        said = isSaid ? nothing : "\(problem.detail) \(nothing)"
-    }
-}
+typealias FormRefusal = (said: String, faults: [FieldError])

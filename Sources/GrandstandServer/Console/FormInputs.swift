@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// A field of a form. The template `form` writes each kind in its own way.
+/// A field of a form. The template `input` writes each kind in its own way.
 struct FormInput: Sendable {
     /// The field's name in the form.
     let name: String
@@ -11,26 +11,13 @@ struct FormInput: Sendable {
     var help: String?
     var value = ""
     var isRequired = false
-    /// The `type` of a field of one line; `nil`: the field is of another kind.
-    var lineType: String?
+    var isLine = false
     var isTime = false
     var isLong = false
     var isSelect = false
-    /// Whether it is one check box.
-    var isFlag = false
     /// Whether it is a set of check boxes.
     var isSet = false
     var choices: [Choice] = []
-    var longest: Int?
-    var least: Int?
-    var most: Int?
-}
-
-/// Fields that belong together.
-struct FormGroup: Sendable {
-    /// `nil`: the fields of the form itself.
-    var legend: String?
-    var inputs: [FormInput] = []
 }
 
 extension FormInput {
@@ -46,7 +33,7 @@ extension FormInput {
     /// A field of one line that may be empty.
     static func line(_ name: String, _ label: String, _ value: String, isTime: Bool = false) -> FormInput {
         FormInput(
-            name: name, label: label, value: isTime ? FormTime.local(value) : value, lineType: "text", isTime: isTime)
+            name: name, label: label, value: isTime ? FormTime.local(value) : value, isLine: true, isTime: isTime)
     }
 
     /// The field for a member. A member of an inner object has the object's name before its own; check boxes have the
@@ -58,7 +45,8 @@ extension FormInput {
     /// - Returns: `nil` for a shape that no field can express.
     init?(_ member: RequestShape.Member, of schema: String? = nil, in object: String? = nil, _ initial: JSONValue?) {
         self.init(
-            name: member.field(in: object), label: Wording.label(member.name),
+            name: member.field(in: object),
+            label: [object, member.name].compactMap(\.self).map(Wording.label).joined(separator: ": "),
             help: schema.flatMap { ContractText.help($0, member.name) }, isRequired: member.isRequired)
         let chosen = (initial?.elements ?? initial.map { [$0] } ?? []).compactMap(\.string)
         value = chosen.joined(separator: ", ")
@@ -67,17 +55,16 @@ extension FormInput {
         case .text(let rule):
             // A text that may have line feeds needs more than one line.
             isLong = rule.accepts("a\nb")
-            lineType = isLong ? nil : "text"
-            longest = rule.length.upperBound == .max ? nil : rule.length.upperBound
+            isLine = !isLong
         case .time:
-            (lineType, isTime) = ("text", true)
+            (isLine, isTime) = (true, true)
             value = FormTime.local(value)
-        case .integer(let numbers):
-            (lineType, least, most) = ("number", numbers.lowerBound, numbers.upperBound)
+        case .integer:
+            isLine = true
             value = initial?.integer.map(String.init) ?? ""
         case .words(let all): (isSelect, words) = (true, all)
         case .array(.words(let all), _, _): (isSet, words) = (true, all)
-        case .array(.text, _, _): lineType = "text"
+        case .array(.text, _, _): isLine = true
         case .array(.object(let members, _), _, _):
             isLong = true
             let names = [true, false].map { isRequired in
@@ -85,7 +72,6 @@ extension FormInput {
             }
             help = "\(help ?? "") A line each: \(names[0]) and, if it has them, \(names[1])."
         case .raw, .object:
-            guard member.shape.isJSON else { return nil }
             isLong = true
             help = "\(help ?? "") As a JSON object."
         default: return nil
@@ -132,17 +118,17 @@ extension RequestShape {
     /// - Parameters:
     ///   - hidden: members that the form does not show.
     ///   - initial: the object that the form begins with.
-    func groups(
+    func inputs(
         of schema: String?, in object: String? = nil, without hidden: Set<String> = [], initial: (String) -> JSONValue?
-    ) -> [FormGroup] {
-        let shown = (members ?? []).filter { !hidden.contains($0.name) }
-        let own = shown.compactMap { FormInput($0, of: schema, in: object, initial($0.name)) }
-        let inner = shown.filter { $0.shape.parts != nil }.flatMap { member in
-            member.shape.groups(of: schema.flatMap { ContractText.schema(of: $0, member.name) }, in: member.name) {
-                initial(member.name)?[$0]
+    ) -> [FormInput] {
+        (members ?? []).filter { !hidden.contains($0.name) }.flatMap { member -> [FormInput] in
+            let value = initial(member.name)
+            guard member.shape.parts != nil else {
+                return FormInput(member, of: schema, in: object, value).map { [$0] } ?? []
             }
+            let schema = schema.flatMap { ContractText.schema(of: $0, member.name) }
+            return member.shape.inputs(of: schema, in: member.name) { value?[$0] }
         }
-        return (own.isEmpty ? [] : [FormGroup(legend: object.map(Wording.label), inputs: own)]) + inner
     }
 
     /// The JSON of the object that a form expresses. The API's operation reads it, so a form is refused in the same words

@@ -39,16 +39,16 @@ struct PageResponder: Sendable {
         var form: FormFields?
         do {
             if isForm { try request.checkOrigin() }
-            guard let text = request.session else {
+            guard let session = request.session else {
                 if isForm { throw Problem(.unauthenticated, "There is no session.") }
                 return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
             }
             // Only this server's script can set this header; browsers do not let other sites set it.
             let isFromScript = !isForm && request.headers[.grandstandLive] != nil
-            let signedIn = try await api.signedIn(text, extends: !isFromScript)
+            let signedIn = try await api.signedIn(session, extends: !isFromScript)
             sender = signedIn
             try api.resume(signedIn.key, context, for: [])
-            try Self.check(signedIn.key, for: route.scope)
+            try API.check(signedIn.key, for: route.scope.map { [$0] })
             var visit = Visit(
                 key: signedIn.key, query: QueryParameters(FormFields(request.uri.query ?? "")), path: path,
                 parameters: context.parameters, now: api.now(),
@@ -62,8 +62,7 @@ struct PageResponder: Sendable {
             }
             switch try await route.handler(visit) {
             case .page(let page, let status):
-                return response(
-                    page, status: status, signedIn, at: path, query: isForm ? nil : request.uri.query ?? "")
+                return response(page, status: status, signedIn, at: path, isLive: !isForm)
             case .elsewhere(let path, let notice):
                 // The action is done, whether or not the next page says so.
                 if let notice { try? await api.tell(notice, signedIn.session) }
@@ -90,40 +89,22 @@ struct PageResponder: Sendable {
 
     // MARK: Checks
 
-    /// - Throws: `forbidden`, which names the missing scope.
-    private static func check(_ key: APIKey, for scope: Contract.Scope?) throws(Problem) {
-        guard let scope, !key.holds(scope) else { return }
-        let held = Contract.Scope.allCases.filter(key.scopes.contains).map(\.rawValue).joined(separator: ", ")
-        throw Problem(
-            .forbidden,
-            "This page needs a key with the scope \(scope.rawValue); the key \(key.name) holds \(held). Sign out, and in "
-                + "again with another one.")
-    }
-
-    private static let foreign = Problem(
-        .forbidden, titled: "This form is of another session",
-        "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open the page "
-            + "again, or look through what you typed below and send it from here.")
+    static let foreign = Problem(
+        .forbidden,
+        "This form is of another session: you may have signed in anew since. Nothing was sent. Open the page again, or "
+            + "look through what you typed and send it again.")
 
     /// Checks the key in the form, for actions that cannot be undone.
     private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ context: APIContext) async throws {
-        guard let secret = fields["currentKey"] else {
-            throw Problem(
-                .invalidRequest, titled: "The key is missing",
-                "This cannot be undone, so enter the key again that you signed in with. Nothing was sent.")
-        }
         do {
-            let key = try await api.identify(secret, context, for: [])
+            let key = try await api.identify(fields["currentKey"] ?? "", context, for: [])
             guard key.id == signedIn.key.id else {
                 throw api.refusal("That is another key than the one you signed in with.", context)
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
-            // If the form was sent twice, the first request may have ended the key. In this case, `signedIn` throws
-            // `unauthenticated`.
-            _ = try await api.signedIn(signedIn.session.text, extends: false)
             throw Problem(
-                problem.kind == .rateLimited ? .rateLimited : .forbidden, titled: "The key is wrong",
-                "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
+                problem.kind == .rateLimited ? .rateLimited : .forbidden,
+                "The key is wrong. \(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
         }
     }
 
@@ -149,7 +130,7 @@ struct PageResponder: Sendable {
         context.coreContext.parameters = call.parameters
         context.query = QueryParameters(values: call.query)
         try API.check(key, for: route.scopes)
-        try API.checkApp(key, context, to: route)
+        try API.checkApp(key, context, route)
         var headers = call.headers
         headers[.contentLength] = String(call.body?.count ?? 0)
         if call.body != nil { headers[.contentType] = "application/json" }
@@ -165,13 +146,12 @@ struct PageResponder: Sendable {
     func refusal(
         _ error: any Error, _ request: Request, _ context: APIContext, _ signedIn: SignedIn? = nil, at path: String = ""
     ) -> Response {
-        let known = Problem(shown: error)
-        if known == nil {
+        let problem =
+            Problem(shown: error)
+            ?? Problem(.internalError, "The server's log has the cause, under the request's name below.")
+        if problem.kind == .internalError {
             context.log.error("a page failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
         }
-        let problem =
-            known
-            ?? Problem(.internalError, "The server's log has the cause, under the request's name below.")
         return response(ResourcePage(problem, requestID: context.requestID), for: problem, signedIn, at: path)
     }
 
@@ -187,17 +167,17 @@ struct PageResponder: Sendable {
     /// - Parameters:
     ///   - problem: what the page explains, with its own status.
     ///   - path: the path of the page, or that people came from.
-    ///   - query: the query of the page; `nil`: it is the answer to a form.
+    ///   - isLive: whether the page's script may fetch the page again.
     func response(
         _ page: any ConsolePage, status: Int = 200, for problem: Problem? = nil, _ signedIn: SignedIn? = nil,
-        at path: String = "", query: String? = nil
+        at path: String = "", isLive: Bool = false
     ) -> Response {
         var headers: HTTPFields = [
             .contentSecurityPolicy: Self.contentSecurityPolicy, .referrerPolicy: "same-origin",
             .cacheControl: "no-store",
         ]
         headers[.retryAfter] = problem?.retryAfter.map(String.init)
-        let html = console.html(Frame(page, signedIn, path: path, query: query, now: api.now()))
+        let html = console.html(Frame(page, signedIn, path: path, isLive: isLive, now: api.now()))
         return .content(
             "text/html; charset=utf-8", ByteBuffer(string: html), status: .init(code: problem?.status ?? status),
             headers: headers)

@@ -32,8 +32,6 @@ struct Listing: Sendable {
     var heading: String?
     var caption = ""
     var nothing: String?
-    /// Whether the heading says how many there are.
-    var isCounted = false
     /// The parameters of the query that people can set.
     var filter: [String] = []
     /// A member of the query for the list below an object.
@@ -49,12 +47,8 @@ struct Detail: Sendable {
     var path = "/:id"
     /// `nil`: another value makes the object's page.
     var title: (@Sendable (JSONValue, Visit) -> String)?
-    /// Seconds after which the page reloads itself; `nil`: never.
-    var refresh: Int?
-    var notes: @Sendable (JSONValue) -> [ResourcePage.Note] = { _ in [] }
     let facts: [Field]
     var below: [Listing] = []
-    var commands: @Sendable (Visit) throws -> [Command] = { _ in [] }
 
     /// The name of the member that identifies the object.
     var name: String { String(path.drop { $0 != ":" }.dropFirst()) }
@@ -75,9 +69,9 @@ extension Field {
     /// - Parameters:
     ///   - label: `nil`: the member's name.
     ///   - words: the text if there is no value.
-    init(_ name: String, as label: String? = nil, isNumber: Bool = false, else words: String = "") {
-        self.init(label ?? Wording.label(name), isNumber: isNumber) { object, _ in
-            let pieces = Piece.member(name, object[name])
+    init(_ name: String, as label: String? = nil, else words: String = "") {
+        self.init(label ?? Wording.label(name)) { object, _ in
+            let pieces = Piece.member(name, object[name]).filter { !$0.isEmpty }
             return pieces.isEmpty ? [.words(words)] : pieces
         }
     }
@@ -89,8 +83,6 @@ extension Field {
         }
     }
 
-    static func number(_ name: String, as label: String? = nil) -> Field { Field(name, as: label, isNumber: true) }
-
     /// A link to an object's page.
     ///
     /// - Parameter path: its last parameter is the object's member of this name, or its ID; `nil`: the object's page is
@@ -100,18 +92,12 @@ extension Field {
             let path = path ?? visit.path.dropFirst(Console.path.count) + "/:id"
             let id = String(path.split(separator: ":").last ?? "")
             let href = visit.fill(path, [id: object[id]?.string ?? object.text("id")])
-            let text = object.text(name)
-            return [.link(text, href, at: name.isTime ? Moment(iso: text) : nil)]
+            return [.link(object.text(name), href)]
         }
     }
 
     /// The apps that an object is bound to.
-    static var apps: Field {
-        Field("Apps") { object, _ in
-            let apps = object.texts("bundleIds")
-            return [.quoted(apps.isEmpty ? "all" : apps.joined(separator: ", "))]
-        }
-    }
+    static let apps = Field("bundleIds", as: "Apps", else: "all")
 }
 
 /// A form, or a button, that calls an operation.
@@ -127,18 +113,12 @@ struct Action: Sendable {
     var hidden: Set<String> = ["bundleId"]
     /// Fields with a fixed value, form-encoded. With them, the form shows no members of the body.
     var fixed = ""
-    /// Parameters of the query with a check box.
-    var flags: Set<String> = []
     /// Whether a page of its own asks first.
     var asks = false
     /// The body that the form of this page begins with.
     var initial: (@Sendable (Visit) async throws -> JSONValue)?
-    /// The body of a call without an effect, and what the page that asks shows of its answer.
-    var trial: (body: String, facts: [Field])?
     /// Whether the action cannot be undone, so that the key must be entered again.
     var isIrreversible = false
-    /// Whether the page of an object has the action, too, although it is an action of the list.
-    var isOnObjects = false
     /// Whether the object's page, or the list's, offers the action.
     var isOffered: @Sendable (Shown) -> Bool = { _ in true }
     /// What the secret in the answer is for; `nil`: there is none.
@@ -181,7 +161,7 @@ extension Piece {
         case .bool(let isTrue): [.words(isTrue ? "yes" : "no")]
         case .array(let elements): [.quoted(elements.compactMap(\.string).joined(separator: ", "))]
         case .object(let members):
-            [.quoted(members.map { "\($0.name) \($0.value.string ?? "")" }.joined(separator: ", "))]
+            members.filter { !$0.value.isNull }.flatMap { [.words($0.name)] + member($0.name, $0.value) }
         }
     }
 }

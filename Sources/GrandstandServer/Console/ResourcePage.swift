@@ -4,9 +4,6 @@ internal import JSON
 
 /// A page of a noun: its list, one of its objects, or one of its forms.
 struct ResourcePage: ConsolePage {
-    /// A level (`warning`, `critical`) and a text, with a word before it. A screen reader says a note with a word at once.
-    typealias Note = (noteLevel: String, noteMark: String?, noteText: String)
-
     /// A part of the page: a filter with its table, or the text of a member.
     struct Section: Sendable {
         let sectionID: String
@@ -14,7 +11,8 @@ struct ResourcePage: ConsolePage {
         var filter: [FormInput] = []
         var table: Table?
         var text: String?
-        var pager: Pager?
+        /// The link to the next page of the list.
+        var onward: String?
     }
 
     /// An action that this page offers: its form, or the link to the page that asks first.
@@ -26,32 +24,30 @@ struct ResourcePage: ConsolePage {
         var action: String?
         var button = ""
         var version: String?
-        var groups: [FormGroup] = []
+        var inputs: [FormInput] = []
         var asksForKey = false
-        var isPlain = false
     }
 
     var template: String { "resource" }
     let title: String
-    var refresh: Int?
     var links: [Piece.Link] = []
     var refusal: FormRefusal?
-    var notes: [Note] = []
+    /// Warnings.
+    var notes: [String] = []
     /// A new secret, which is shown once only.
     var secret: String?
     var facts: [Fact] = []
     var sections: [Section] = []
     var offers: [Offer] = []
-    var commands: [Command] = []
 }
 
 extension ResourcePage {
     /// The page of a problem, with the request's ID, which is also in the log.
     init(_ problem: Problem, requestID: String) {
         self.init(
-            title: problem.title, links: [Piece.Link(label: "Back to the console", href: ConsolePath.overview)],
-            refusal: FormRefusal(problem, nothing: ""),
-            facts: [Fact("This request's name in the log", .code(requestID))])
+            title: problem.title, links: [("Back to the console", ConsolePath.overview)],
+            refusal: (problem.detail, problem.errors),
+            facts: [Fact("This request's name in the log", [.code(requestID)])])
     }
 
     /// A form that was refused: the reason, and the form as it was typed, to be corrected and sent again.
@@ -60,30 +56,20 @@ extension ResourcePage {
     ///   - path: the address of the form.
     ///   - back: the page that contained the form.
     init(_ problem: Problem, _ form: FormFields, path: String, back: String, asksForKey: Bool) {
-        // If the record was changed after the page was made, the form would be refused again.
-        let isOutdated = problem.status == 412 && form["etag"] != nil
         let typed = form.entries.filter { !["token", "currentKey", "etag"].contains($0.name) }
-        let label = isOutdated ? "Open the page again" : "Back, without sending"
         self.init(
-            title: problem.title, links: [Piece.Link(label: label, href: back)],
-            refusal: FormRefusal(problem, nothing: ""))
-        guard !isOutdated else {
-            let text = typed.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-            sections = [Section(sectionID: "typed", sectionHeading: "What you typed, to be copied", text: text)]
-            return
-        }
+            title: problem.title, links: [("Back, without sending", back)],
+            refusal: (problem.detail, problem.errors))
         let inputs = typed.map { entry in
-            let isLong = entry.value.utf8.count > 60 || entry.value.utf8.contains(UInt8(ascii: "\n"))
             let members = entry.name.split(separator: ".").map(String.init)
             return FormInput(
                 name: entry.name, label: members.map(Wording.label).joined(separator: ": "),
                 help: problem.errors.first { $0.pointer == JSONText.pointer(members) }?.detail, value: entry.value,
-                lineType: isLong ? nil : "text", isLong: isLong)
+                isLong: true)
         }
         offers = [
             Offer(
-                action: path, button: "Send again", version: form["etag"], groups: [FormGroup(inputs: inputs)],
-                asksForKey: asksForKey)
+                action: path, button: "Send again", version: form["etag"], inputs: inputs, asksForKey: asksForKey)
         ]
     }
 
@@ -93,11 +79,11 @@ extension ResourcePage {
     init(_ title: String, secret: String?, for purpose: String, warnings: [String], next href: String) {
         let advice = secret == nil ? [] : ["Copy the secret now: no other page shows it, now or later."]
         self.init(
-            title: title, notes: (advice + warnings).map { ("warning", nil, $0) }, secret: secret,
+            title: title, notes: advice + warnings, secret: secret,
             offers: [
                 Offer(
                     offerWords: secret == nil ? [] : [purpose],
-                    ask: Piece.Link(label: secret == nil ? "Go on" : "I have it: go on", href: href))
+                    ask: (secret == nil ? "Go on" : "I have it: go on", href))
             ])
     }
 }
@@ -105,16 +91,16 @@ extension ResourcePage {
 extension Listing {
     /// - Parameter page: the operation's answer, or the object with the member.
     func section(_ page: JSONValue, _ visit: Visit) -> ResourcePage.Section {
-        let items = page.items(member)
         let parameters = operation.map { OperationGuide($0).parameters } ?? []
         return ResourcePage.Section(
             sectionID: operation?.id ?? member,
-            sectionHeading: heading.map { isCounted ? "\($0) (\(items.count))" : $0 },
+            sectionHeading: heading,
             filter: parameters.filter { filter.contains($0.name) }.compactMap { FormInput($0, visit.query[$0.name]) },
-            table: columns.isEmpty ? nil : Table(caption, nothing: nothing, items.map { ($0, visit) }, columns),
+            table: columns.isEmpty
+                ? nil : Table(caption, nothing: nothing, page.items(member).map { ($0, visit) }, columns),
             text: columns.isEmpty ? ReadableJSON.text(page[member]?.bytes ?? []) : nil,
-            pager: operation.flatMap { _ in
-                Pager(visit, query: filter.map { ($0, visit.query[$0]) }, nextCursor: page["nextCursor"]?.string)
+            onward: page["nextCursor"]?.string.map { cursor in
+                ConsolePath.link(visit.path, filter.map { ($0, visit.query[$0]) } + [("cursor", cursor)])
             })
     }
 }

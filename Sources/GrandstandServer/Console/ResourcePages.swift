@@ -29,12 +29,10 @@ extension Resource {
         }
         return routes
             + actions.map { action in
-                // Of several scopes the operation needs one, and checks it itself.
-                let scopes = action.operation.scopes ?? []
-                return PageRoute(
-                    path + action.path, scopes.count == 1 ? scopes[0] : nil,
-                    form: action.isIrreversible ? .irreversible : .reversible
-                ) { try await perform(action, $0) }
+                // The operation checks its own scopes, too.
+                PageRoute(path + action.path, scope, form: action.isIrreversible ? .irreversible : .reversible) {
+                    try await perform(action, $0)
+                }
             }
     }
 
@@ -59,35 +57,22 @@ extension Resource {
             shown.below += page.items("items")
             sections.append(list.section(page, visit))
         }
+        let isList = detail == nil && asking == nil
+        let others = links.map { ($0, $1) } + (isList || list == nil ? [] : [(title(visit), path)])
         var page = ResourcePage(
             title: asking?.title ?? object.flatMap { detail?.title?($0, visit) } ?? title(visit),
-            links: allLinks(visit, withList: detail != nil || asking != nil),
+            links: others.map { ($0.0, visit.fill($0.1)) }.filter { !$0.1.hasSuffix("/") },
             facts: object.flatMap { detail?.facts.facts($0, visit) } ?? [], sections: sections)
         if let asking {
             if let initial = asking.initial { shown.object = try await initial(visit) }
-            if let trial = asking.trial {
-                let answer = try await visit.call(asking.operation, body: Array(trial.body.utf8)).object
-                page.facts += trial.facts.facts(answer, visit)
-            }
             page.offers = [offer(asking, shown, isAsking: true)]
             return .page(page)
         }
         page.offers = actions.filter { action in
-            let isHere = object == nil ? !action.isOnOne : action.isOnOne || action.isOnObjects
-            return isHere && visit.mayCall(action.operation) && action.isOffered(shown)
+            action.isOnOne == (object != nil) && visit.mayCall(action.operation) && action.isOffered(shown)
         }.map { offer($0, shown) }
-        if let object, let detail {
-            (page.refresh, page.notes) = (detail.refresh, detail.notes(object))
-            page.commands = try detail.commands(visit)
-        }
+        page.notes = object?.texts("notes") ?? []
         return .page(page)
-    }
-
-    /// The links to other pages, and the link to the list.
-    private func allLinks(_ visit: Visit, withList: Bool = true) -> [Piece.Link] {
-        var all = links.map { ($0.key, $0.value) }
-        if withList, list != nil { all.append((title(visit), path)) }
-        return all.map { Piece.Link(label: $0.0, href: visit.fill($0.1)) }.filter { !$0.href.hasSuffix("/") }
     }
 
     /// - Parameter isAsking: whether this is the page that asks before the action.
@@ -96,28 +81,26 @@ extension Resource {
         let href = visit.fill(path + action.path)
         var offer = ResourcePage.Offer(offerHeading: isAsking ? nil : action.label, offerWords: action.words)
         if action.asks, !isAsking {
-            offer.ask = Piece.Link(label: action.label + "…", href: href)
+            offer.ask = (action.label + "…", href)
             return offer
         }
         let guide = OperationGuide(action.operation)
-        let named = names(action).compactMap { FormInput($0, help: $0.text, nil) }
-        offer.groups = [FormGroup(inputs: named)]
+        offer.inputs = names(action).compactMap { FormInput($0, help: $0.text, nil) }
         if action.fixed.isEmpty, let shape = guide.shape {
-            offer.groups += shape.groups(of: guide.schema, without: action.hidden) { name in
+            offer.inputs += shape.inputs(of: guide.schema, without: action.hidden) { name in
                 if let object = shown.object { return object[name] }
-                let bound = name == "bundleIds" ? visit.key.reach.apps?.map(\.rawValue).joined(separator: ", ") : nil
-                return (visit.query[name] ?? bound).flatMap { .text($0) }
+                return visit.query[name].flatMap { .text($0) }
             }
         }
-        let flags = guide.parameters.filter { action.flags.contains($0.name) }.map { flag in
-            let label = flag.help.prefix(1).uppercased() + flag.help.dropFirst()
-            return FormInput(name: flag.name, label: label, isFlag: true)
+        let fixed = FormFields(action.fixed)
+        for parameter in guide.parameters where fixed[parameter.name] == nil {
+            guard case .flag = parameter.shape else { continue }
+            let choice = Choice("true", label: parameter.help, isChosen: false)
+            offer.inputs.append(
+                FormInput(
+                    name: parameter.name, label: Wording.label(parameter.name), isSet: true, choices: [choice]))
         }
-        offer.groups.append(FormGroup(inputs: flags))
-        let isEmpty = offer.groups.allSatisfy(\.inputs.isEmpty)
-        offer.isPlain = isEmpty && !action.isIrreversible
-        if offer.isPlain, action.words.isEmpty { offer.offerHeading = nil }
-        if action.operation.method == "PUT", !isEmpty { offer.version = shown.version }
+        if action.operation.method == "PUT", !offer.inputs.isEmpty { offer.version = shown.version }
         (offer.action, offer.button) = (href, action.label)
         offer.asksForKey = action.isIrreversible
         return offer

@@ -37,33 +37,28 @@ extension API {
     ///   and leaves its notice for the next page.
     /// - Throws: `unauthenticated` if the session has ended, never existed, or its key is no longer valid;
     ///   `store-unavailable`.
-    func signedIn(_ text: String, extends: Bool) async throws -> SignedIn {
-        func over(_ why: String) -> Problem { Problem(.unauthenticated, "This session is over. \(why)") }
+    func signedIn(_ secret: SessionSecret, extends: Bool) async throws -> SignedIn {
         let now = now()
-        guard let secret = SessionSecret(text),
+        guard
             let row = try await stores.main.query(
-                "select key, started_at, used_at, notice from console_sessions where id = \(secret.id)"
-            ).first
-        else { throw over("It was ended, or is older than the server remembers.") }
-        let startedAt: Date = try row.decode("started_at")
-        let usedAt: Date = try row.decode("used_at")
-        guard now < startedAt + SessionSecret.lifetime, now < usedAt + SessionSecret.idleTime else {
-            throw over("A session ends after two hours without use, and after twelve hours in any case.")
-        }
-        guard let key = try await keys.validKey(try row.decode("key")) else {
-            throw over("Its key was revoked, was rotated without an overlap, or has expired.")
-        }
-        guard key.replacedBy == nil else { throw over("Its key was rotated. \(SessionSecret.rotated)") }
-        let notice: String? = try extends ? row.decode("notice") : nil
-        // A use is recorded once a minute.
-        if extends, notice != nil || now >= usedAt + 60 {
-            // Another request may have recorded a later use meanwhile.
-            try await stores.main.query(
                 """
-                update console_sessions set used_at = greatest(used_at, \(now)), notice = null where id = \(secret.id)
-                """)
+                with session as (
+                    select id, key, notice from console_sessions
+                    where id = \(secret.id) and started_at > \(now - SessionSecret.lifetime)
+                        and used_at > \(now - SessionSecret.idleTime)
+                ), used as (
+                    update console_sessions c set used_at = greatest(c.used_at, \(now)), notice = null from session s
+                    where c.id = s.id and \(extends))
+                select key, notice from session
+                """
+            ).first, let key = try await keys.validKey(try row.decode("key")), key.replacedBy == nil
+        else {
+            throw Problem(
+                .unauthenticated,
+                "This session is over: it was ended, was not used for two hours, is twelve hours old, or its key was "
+                    + "revoked, was rotated or has expired. A rotated key has a new secret.")
         }
-        return SignedIn(key: key, session: secret, notice: notice)
+        return SignedIn(key: key, session: secret, notice: extends ? try row.decode("notice") : nil)
     }
 
     /// Keeps a sentence for the session's next page.
@@ -72,8 +67,7 @@ extension API {
     }
 
     /// Ends the session, also for copies of the cookie.
-    func endSession(_ text: String) async throws {
-        guard let secret = SessionSecret(text) else { return }
+    func endSession(_ secret: SessionSecret) async throws {
         try await stores.main.query("delete from console_sessions where id = \(secret.id)")
     }
 }
@@ -85,13 +79,6 @@ struct SessionSecret: Sendable {
     static let lifetime: TimeInterval = 43_200
     /// Seconds without a request after which the session ends.
     static let idleTime: TimeInterval = 7_200
-    /// Advice for somebody who signs in with the old secret of a rotated key. The key's sessions ended with the
-    /// rotation.
-    static let rotated =
-        "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of "
-        + "the API only. If the new one is lost, rotate the key with another admin key, or create a key: "
-        + "grandstand keys create."
-
     /// The text in the cookie: base64url.
     let text: String
     private let key: [UInt8]
@@ -135,7 +122,7 @@ private let cookieName = "grandstand-session"
 
 extension Request {
     /// The secret in the cookie of a browser that is signed in.
-    var session: String? { cookies[cookieName].flatMap { $0.value.isEmpty ? nil : $0.value } }
+    var session: SessionSecret? { cookies[cookieName].flatMap { SessionSecret($0.value) } }
 
     /// The cookie of a browser that is signed in: the session's secret. An empty value deletes it.
     ///

@@ -32,14 +32,10 @@ extension PageResponder {
 
     private func signOut(_ request: Request) async throws -> Response {
         try request.checkOrigin()
-        if let text = request.session {
-            let token = try await FormFields(of: request, upTo: Self.signInLimit)["token"]
-            if let session = SessionSecret(text), session.form(token) == nil {
-                throw Problem(
-                    .forbidden, titled: "This form is of another session",
-                    "You are still signed in. Open the console and sign out there.")
-            }
-            try await api.endSession(text)
+        let token = try await FormFields(of: request, upTo: Self.signInLimit)["token"]
+        if let session = request.session {
+            guard session.form(token) != nil else { throw Self.foreign }
+            try await api.endSession(session)
         }
         return keeping("", of: request, in: redirect(to: ConsolePath.signIn))
     }
@@ -48,21 +44,16 @@ extension PageResponder {
         try request.checkOrigin()
         let fields = try await FormFields(of: request, upTo: Self.signInLimit)
         let next = fields["next"]
-        guard let secret = fields["key"] else {
-            return response(SignIn(returningTo: next, fault: "Paste a key first."), status: 422)
-        }
         do {
-            let key = try await api.identify(secret, context, for: [])
-            if key.isForClientApps || key.replacedBy != nil {
+            let key = try await api.identify(fields["key"] ?? "", context, for: [])
+            guard !key.isForClientApps, key.replacedBy == nil else {
                 let fault =
-                    key.isForClientApps
-                    ? "is for apps. The console takes one with the scope operate, organise or admin."
-                    : "was rotated. \(SessionSecret.rotated)"
-                return response(SignIn(returningTo: next, fault: "The key \(key.name) \(fault)"), status: 403)
+                    "The key \(key.name) is for apps, or was rotated. Take one with the scope operate, organise or admin."
+                return response(SignIn(returningTo: next, fault: fault), status: 403)
             }
             let session = try await api.beginSession(key)
             // Signing in ends the browser's previous session.
-            if let text = request.session { try await api.endSession(text) }
+            if let previous = request.session { try await api.endSession(previous) }
             return keeping(session.text, of: request, in: redirect(to: ConsolePath.returning(to: next)))
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return response(SignIn(returningTo: next, fault: problem.detail), for: problem)

@@ -54,7 +54,7 @@ struct Visit: PathReading {
     var perform: @Sendable (PageCall) async throws -> Response
 
     /// Calls an operation of the API. It has its effect once, however often the form is sent: a repetition gets the first
-    /// answer, without a secret. A deletion of an object that is gone already succeeds.
+    /// answer, without a secret.
     ///
     /// - Parameters:
     ///   - parameters: the parameters of the path, percent-encoded; `nil`: those of this page's path.
@@ -73,13 +73,9 @@ struct Visit: PathReading {
             headers[.idempotencyKey] =
                 "console-" + Base64URL.text(SHA256.hash(form + Array((path + content.joined()).utf8)))
         }
-        do {
-            let response = try await perform((operation, parameters ?? self.parameters, query, body, headers))
-            let bytes = try await response.bytes()
-            return (try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes), response.headers[.eTag])
-        } catch let problem as Problem where operation.method == "DELETE" && problem.status == 404 {
-            return (try JSONValue(decoding: Array("{}".utf8)), nil)
-        }
+        let response = try await perform((operation, parameters ?? self.parameters, query, body, headers))
+        let bytes = try await response.bytes()
+        return (try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes), response.headers[.eTag])
     }
 
     /// Whether this is the first page of a list.

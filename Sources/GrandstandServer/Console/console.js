@@ -14,13 +14,11 @@
 
   const clock = { hour: "2-digit", minute: "2-digit" };
   const day = { day: "numeric", month: "short" };
+  const isToday = (date) => format(date, { dateStyle: "short" }) === format(new Date(), { dateStyle: "short" });
 
-  const isNow = (date, parts) => format(date, parts) === format(new Date(), parts);
-  const year = (date) => (isNow(date, { year: "numeric" }) ? {} : { year: "numeric" });
-
-  // Today's dates as times, this year's without the year; seconds only where the server says that they matter.
+  // Today's dates as times; seconds only where the server says that they matter.
   function words(date, exact) {
-    const parts = isNow(date, { dateStyle: "short" }) ? {} : { ...day, ...year(date) };
+    const parts = isToday(date) ? {} : { ...day, year: "numeric" };
     return format(date, { ...parts, ...clock, ...(exact ? { second: "2-digit" } : {}) });
   }
 
@@ -28,52 +26,26 @@
     if (element.textContent !== text) element.textContent = text;
   }
 
-  const written = /(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g;
-
-  // The reader's time in the text, UTC in the title.
+  // The reader's time in the text, UTC in the title. The ticks of a plot are days.
   function localise(root) {
-    for (const element of root.querySelectorAll("time[datetime]:not([data-form=day]), text[data-time]")) {
-      const date = new Date(element.dataset.time || element.dateTime);
-      if (Number.isNaN(date.getTime())) continue;
-      if (element.dateTime && !element.title) element.title = element.dataset.form ? element.dateTime : element.textContent;
-      // Ticks of a plot are as short as the server wrote them.
-      const isTick = element.dataset.time && !element.textContent.includes(":");
-      const isClock = element.dataset.time || element.dataset.form === "clock";
-      write(element, isTick ? format(date, day) : isClock ? format(date, clock) : words(date, "exact" in element.dataset));
+    for (const element of root.querySelectorAll("time[datetime]")) {
+      if (!element.title) element.title = element.textContent;
+      write(element, words(new Date(element.dateTime), "exact" in element.dataset));
     }
-    // A list has each day once.
-    for (const list of root.querySelectorAll(".agenda")) {
-      let before = "";
-      for (const element of list.querySelectorAll("time[data-form=day]")) {
-        const date = new Date(element.dateTime);
-        const text = format(date, { weekday: "short", ...day, ...year(date) });
-        write(element, text === before ? "" : text);
-        before = text;
-      }
-    }
+    for (const element of root.querySelectorAll("text[data-time]")) write(element, format(new Date(element.dataset.time), day));
     for (const element of root.querySelectorAll("[data-zone]")) write(element, zone);
     for (const button of root.querySelectorAll("[data-zones]")) {
       button.hidden = own === "UTC";
       write(button, `Show ${zone === "UTC" ? own : "UTC"}`);
     }
-    // Times within sentences of ours. Text of others stands in elements of its own and stays.
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (node) =>
-      node.parentElement.closest("time, bdi, code, pre, textarea, script") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (!node.data.includes(" UTC")) continue;
-      node.data = node.data.replace(written, (all, day, minute, second) => words(new Date(`${day}T${minute}${second || ""}Z`), second));
-    }
     // Fields for times have the reader's time. What is sent is UTC.
     for (const field of root.querySelectorAll("input[data-when]:not([data-local])")) {
       field.dataset.local = "yes";
-      const utc = field.defaultValue;
-      const date = new Date(utc.replace(" ", "T") + "Z");
-      if (!utc || Number.isNaN(date.getTime())) continue;
-      // A browser that came back to the page may have put in what was there.
-      const isKept = field.value !== utc;
+      const date = new Date(field.defaultValue.replace(" ", "T") + "Z");
+      if (Number.isNaN(date.getTime())) continue;
       const shifted = zone === "UTC" ? date : new Date(date - 60000 * date.getTimezoneOffset());
       field.defaultValue = shifted.toISOString().slice(0, 19).replace("T", " ").replace(/:00$/, "");
-      if (!isKept) field.value = field.defaultValue;
+      field.value = field.defaultValue;
     }
   }
 
@@ -92,18 +64,12 @@
     location.reload();
   });
 
-  // A form is sent once: the button waits for the answer. Coming back to the page frees it.
+  // A form is sent once: the second press within some seconds does nothing.
   document.addEventListener("submit", (event) => {
-    if (event.target.method !== "post") return;
-    if (event.target.dataset.sent) return event.preventDefault();
-    event.target.dataset.sent = "yes";
-    event.target.setAttribute("aria-busy", "true");
-  });
-  window.addEventListener("pageshow", () => {
-    for (const form of document.querySelectorAll("form[data-sent]")) {
-      delete form.dataset.sent;
-      form.removeAttribute("aria-busy");
-    }
+    const sent = event.target.dataset;
+    if (sent.sent) return event.preventDefault();
+    sent.sent = "yes";
+    setTimeout(() => delete sent.sent, 10000);
   });
 
   // Whether somebody is at work in a region: what is typed there stays.
@@ -121,17 +87,15 @@
     if (shown.get(region.dataset.live) === withoutTokens(html)) return;
     if (isBusy(region)) return warn(region, fresh);
     shown.set(region.dataset.live, withoutTokens(html));
-    // What was open, scrolled or had the focus is found again by its ID, or its place among its like.
+    // What was open or had the focus is found again by its ID, or its place among its like.
     const all = (what) => [...region.querySelectorAll(what)];
     const focused = region.contains(document.activeElement) ? document.activeElement.tagName : null;
     const place = focused && all(focused).indexOf(document.activeElement);
     const mark = (details, index) => details.id || index;
     const open = all("details").map((details, index) => details.open && mark(details, index));
-    const scrolled = all(".scroll").map((element) => element.scrollLeft);
     region.innerHTML = html;
     localise(region);
     all("details").forEach((details, index) => { details.open ||= open.includes(mark(details, index)); });
-    all(".scroll").forEach((element, index) => { element.scrollLeft = scrolled[index] || 0; });
     if (focused) all(focused)[place]?.focus({ preventScroll: true });
   }
 

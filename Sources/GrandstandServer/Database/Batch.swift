@@ -6,8 +6,8 @@ internal import Synchronization
 typealias SingleFlight = Batch<@Sendable () async throws -> Void, Void>
 
 extension SingleFlight {
-    convenience init(leastRest: Duration = .zero, restPerWork: Int = 0) {
-        self.init(limit: .max, leastRest: leastRest, restPerWork: restPerWork, failsWholeBatch: { _ in true }) {
+    convenience init(rest: @escaping @Sendable (_ work: Duration) -> Duration) {
+        self.init(limit: .max, rest: rest) {
             try await $0[0]()
             return $0.map { _ in }
         }
@@ -35,34 +35,29 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let places, limit, restPerWork: Int
-    private let extraPlaceDelay, leastRest: Duration
+    private let places, limit: Int
+    /// How long the last batch must be under way before another batch begins beside it.
+    private let extraPlaceDelay = Duration.milliseconds(50)
+    private let rest: @Sendable (Duration) -> Duration
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
-    private let failsWholeBatch: @Sendable (any Error) -> Bool
 
     /// - Parameters:
     ///   - places: how many batches may be under way at a time.
-    ///   - extraPlaceDelay: how long the last batch must be under way before another batch begins beside it.
     ///   - limit: the maximum number of items in one batch.
-    ///   - leastRest: the shortest rest of a place after a batch, so that items that follow closely go together.
-    ///   - restPerWork: after a batch, its place rests this many times as long as the batch took, at most a second, so
-    ///     that expensive work takes a bounded share of the database.
+    ///   - rest: how long a place rests after a batch that took so long, at most a second. So items that follow closely go
+    ///     together, and expensive work takes a bounded share of the database.
     ///   - owner: the app of an item. With `owner`, apps take turns: an item does not wait behind ten thousand items of
     ///     another app.
-    ///   - failsWholeBatch: whether an error is the answer to every item of a batch. After any other error, the items
-    ///     are processed again one by one, so that one item does not make the others fail.
-    ///   - work: returns an output for each item, in order. After an error the items may be processed again, so what
-    ///     `work` has made durable until then must stay as it is when it is repeated.
+    ///   - work: returns an output for each item, in order. If the database cannot be reached, that is the answer to every
+    ///     item. After any other error the items are processed again one by one, so that one item does not make the
+    ///     others fail. What `work` has made durable until then must stay as it is when it is repeated.
     init(
-        places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, leastRest: Duration = .zero,
-        restPerWork: Int = 0,
+        places: Int = 1, limit: Int, rest: @escaping @Sendable (_ work: Duration) -> Duration = { _ in .zero },
         owner: (@Sendable (Item) -> BundleID)? = nil,
-        failsWholeBatch: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        (self.places, self.extraPlaceDelay, self.limit, self.leastRest) = (places, extraPlaceDelay, limit, leastRest)
-        (self.restPerWork, self.owner, self.failsWholeBatch, self.work) = (restPerWork, owner, failsWholeBatch, work)
+        (self.places, self.limit, self.rest, self.owner, self.work) = (places, limit, rest, owner, work)
     }
 
     /// The number of items that wait for a place.
@@ -73,31 +68,21 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// - Throws: the errors of the work.
     func run(_ item: Item) async throws -> Output {
-        guard enter(overtaking: false) else {
-            return try await PostgresTimeLimit.counting {
-                try await withCheckedThrowingContinuation { continuation in
-                    state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
-                    // A place may have become free between the search above, which found none, and the moment when the
-                    // item began to wait.
-                    if enter() { startNext() }
-                }
+        try await PostgresTimeLimit.counting {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
+                if enter() { startNext() }
             }
         }
-        watch()
-        return try await process([item])[0].get()
     }
 
     /// Takes a place, if a place is free.
-    ///
-    /// - Parameter overtaking: whether to take a place even if items wait. A caller that will give the place to the
-    ///   waiting items (`startNext`) may overtake; a new item may not.
-    private func enter(overtaking: Bool = true) -> Bool {
+    private func enter() -> Bool {
         state.withLock { state in
-            let isFree =
+            guard
                 state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= extraPlaceDelay
-            guard isFree, overtaking || state.waiting.isEmpty else { return false }
-            state.running += 1
-            state.lastBegin = .now
+            else { return false }
+            (state.running, state.lastBegin) = (state.running + 1, .now)
             return true
         }
     }
@@ -113,7 +98,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Rests after a batch that began then, and gives its place to calls that wait.
     private func leave(_ began: ContinuousClock.Instant) {
-        let rest = max(leastRest, min(.seconds(1), began.duration(to: .now) * restPerWork))
+        let rest = min(.seconds(1), rest(began.duration(to: .now)))
         guard rest > .zero else { return startNext() }
         Task.detached {
             try? await Task.sleep(for: rest)
@@ -140,10 +125,13 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
         guard let first = next.first else { return }
         watch()
-        // The batch runs in a new task: it must not belong to the task that gives up the place, or join that task's
-        // transaction. Its time limit counts from the call that has waited longest, so that this call is answered in time.
+        // The batch runs in a new task: it must not belong to the task of a caller, or join that task's transaction. Its
+        // time limit counts from the call that has waited longest, so that this call is answered in time. If the call is
+        // alone, its earlier waits count, too.
         Task.detached {
-            let timeLimit = first.timeLimit?.renewed(waited: first.since.duration(to: .now))
+            let timeLimit = first.timeLimit.map {
+                $0.renewed(waited: first.since.duration(to: .now) + (next.count == 1 ? $0.limit - $0.rest : .zero))
+            }
             await PostgresTimeLimit.$current.withValue(timeLimit) {
                 for (one, result) in zip(next, await self.process(next.map(\.item))) {
                     one.continuation.resume(with: result)
@@ -159,7 +147,9 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         do {
             results = try await work(items).map { .success($0) }
             precondition(results.count == items.count, "an item has no output")
-        } catch  where items.count == 1 || failsWholeBatch(error) {
+        } catch
+            where items.count == 1 || (error as? Problem)?.kind == .storeUnavailable && error as? Problem != .contention
+        {
             // The place of a failed batch does not rest, because the callers have already waited long for a database
             // that does not answer.
             startNext()

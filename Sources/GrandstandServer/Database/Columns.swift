@@ -3,7 +3,7 @@ internal import Postgres
 /// The columns of a table that are filled from values of one Swift type, each listed once for reading, inserting and
 /// changing rows. A test compares each list with its table (`ColumnTests`).
 struct Columns<Row>: Sendable {
-    struct Column: Sendable {
+    final class Column: Sendable {
         let name: String
         /// The SQL expression for the column's value. It reads the bound value from the row `r`, in which it has the
         /// column's name.
@@ -42,13 +42,9 @@ struct Columns<Row>: Sendable {
 
     /// The names of the columns, each with the name of the row in front, if there is one.
     func names(of row: String? = nil, except left: Set<String> = []) -> PostgresQuery {
-        Self.names(columns.filter { !left.contains($0.name) }, of: row)
-    }
-
-    static func names(_ columns: [Column], of row: String? = nil) -> PostgresQuery {
-        PostgresQuery(
-            unsafeSQL: columns.map { column in row.map { "\($0).\(column.name)" } ?? column.name }
-                .joined(separator: ", "))
+        let names = columns.map(\.name).filter { !left.contains($0) }
+        let all = names.map { name in row.map { "\($0).\(name)" } ?? name }
+        return PostgresQuery(unsafeSQL: all.joined(separator: ", "))
     }
 
     /// The statement that inserts rows, in order. A column that is null in all of the rows is left out.
@@ -75,7 +71,7 @@ struct Columns<Row>: Sendable {
     /// - Parameter before: the same rows as they were.
     func update(_ rows: [Row], from before: [Row], ids: [Int]) -> PostgresQuery {
         let changed = columns.filter { column in
-            column.isAlways || zip(rows, before).contains { !column.isSame($0, $1) }
+            column.isAlways || rows.indices.contains { !column.isSame(rows[$0], before[$0]) }
         }
         let row = table.prefix(1)
         let parameters = changed.indices.map { "$\($0 + 2)" }.joined(separator: ", ")

@@ -54,8 +54,8 @@ package struct Database: Sendable, PostgresQuerying {
 
     /// Runs `body` in a transaction. The transaction commits when `body` returns and rolls back when `body` throws.
     ///
-    /// Within `joining`, the transaction is a savepoint of the joined transaction: it can be rolled back alone, and it
-    /// commits with the rest.
+    /// Within `joining`, `body` is a part of the joined transaction: it commits with the rest. If it fails, the joined
+    /// transaction must be rolled back.
     func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Value
     ) async throws -> Value {
@@ -74,36 +74,24 @@ package struct Database: Sendable, PostgresQuerying {
         _ value: @Sendable (Work, [PostgresRows]) throws -> Value
     ) async throws -> Value {
         try await translating {
+            if let joined {
+                let work = try await body(joined)
+                return try value(work, try await joined.pipeline(closing(work)))
+            }
             let notes = Notes()
-            guard let joined else {
-                let result = try await Self.$notes.withValue(notes) {
-                    var count = 0
-                    return try await pool.transaction(of: share, body) { work in
-                        let last = closing(work)
-                        count = last.count
-                        return last + notes.news.withLock(\.statements)
-                    } _: { work, rows in
-                        try value(work, Array(rows.prefix(count)))
-                    }
+            let result = try await Self.$notes.withValue(notes) {
+                var count = 0
+                return try await pool.transaction(of: share, body) { work in
+                    let last = closing(work)
+                    count = last.count
+                    return last + notes.news.withLock(\.statements)
+                } _: { work, rows in
+                    try value(work, Array(rows.prefix(count)))
                 }
-                for occurrence in notes.news.withLock(\.occurrences) { counting(occurrence) }
-                for action in notes.actions.withLock(\.self) { action() }
-                return result
             }
-            try await joined.query("savepoint part")
-            do {
-                let result = try await Self.$notes.withValue(notes) {
-                    let work = try await body(joined)
-                    return try value(work, try await joined.pipeline(closing(work)))
-                }
-                try await joined.query("release savepoint part")
-                Self.note(notes.news.withLock(\.self))
-                Self.notes?.actions.withLock { $0 += notes.actions.withLock(\.self) }
-                return result
-            } catch {
-                try await joined.query("rollback to savepoint part")
-                throw error
-            }
+            for occurrence in notes.news.withLock(\.occurrences) { counting(occurrence) }
+            for action in notes.actions.withLock(\.self) { action() }
+            return result
         }
     }
 
@@ -115,7 +103,7 @@ package struct Database: Sendable, PostgresQuerying {
         let actions = Mutex<[@Sendable () -> Void]>([])
     }
 
-    /// What is noted in this task's transaction, or in its part of a joined transaction.
+    /// What is noted in this task's transaction.
     @TaskLocal private static var notes: Notes?
 
     /// Adds to the notes of this task's transaction. Outside of a transaction they would be lost, which is a mistake of
@@ -155,11 +143,6 @@ package struct Database: Sendable, PostgresQuerying {
         _ connection: PostgresConnection, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
         try await Self.$current.withValue(Joined(database: identity, connection: connection)) { try await body() }
-    }
-
-    /// Runs `body` outside of the transaction that this task joined.
-    static func alone<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
-        try await $current.withValue(nil) { try await body() }
     }
 
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
@@ -207,7 +190,7 @@ extension PostgresConfiguration {
                 ["enable_hashjoin": "off", "enable_mergejoin": "off", "random_page_cost": "1.1"]) { $1 }
         }
         if let changes {
-            configuration.notices = changes.notices
+            configuration.onNotices = changes.hear
             configuration.sessionSettings.merge(LocalChanges.sessionSettings) { $1 }
         }
         return configuration

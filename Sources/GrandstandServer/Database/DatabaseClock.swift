@@ -8,24 +8,18 @@ internal import Synchronization
 ///
 /// Between two readings the estimate advances with a monotonic clock, even while the database is away.
 final class DatabaseClock: Sendable {
-    /// This machine's clocks.
-    struct OwnClocks: Sendable {
-        /// The wall clock, which people and NTP set.
-        let wall: @Sendable () -> Date
-        private let start = ContinuousClock.now
+    /// A moment from which the monotonic clock is counted.
+    private static let start = ContinuousClock.now
 
-        /// Time on the monotonic clock since this value was created.
-        var steady: Duration { start.duration(to: .now) }
-
-        /// Reads another clock by calling `ask`.
-        func sample(_ ask: () async throws -> Date) async rethrows -> ClockSample {
-            let (sentAt, wallSentAt) = (steady, wall())
-            let told = try await ask()
-            let (wallReceivedAt, receivedAt) = (wall(), steady)
-            return ClockSample(
-                sentAt: sentAt, receivedAt: receivedAt, wallSentAt: wallSentAt, wallReceivedAt: wallReceivedAt,
-                told: told)
-        }
+    /// Reads another clock by calling `ask`.
+    ///
+    /// - Parameter wall: this machine's wall clock, which people and NTP set.
+    static func sample(_ wall: () -> Date, _ ask: () async throws -> Date) async rethrows -> ClockSample {
+        let (sentAt, wallSentAt) = (start.duration(to: .now), wall())
+        let told = try await ask()
+        let (wallReceivedAt, receivedAt) = (wall(), start.duration(to: .now))
+        return ClockSample(
+            sentAt: sentAt, receivedAt: receivedAt, wallSentAt: wallSentAt, wallReceivedAt: wallReceivedAt, told: told)
     }
 
     private struct State {
@@ -34,11 +28,8 @@ final class DatabaseClock: Sendable {
         var lead: TimeInterval = 0
     }
 
-    private let own: OwnClocks
-    private let look: @Sendable (OwnClocks) async throws -> ClockSample
+    private let look: @Sendable () async throws -> ClockSample
     private let logger: Logger
-    /// Called after every reading with the seconds by which this machine's wall clock is ahead.
-    private let onLead: @Sendable (TimeInterval) -> Void
     private let state = Mutex(State())
     /// The time of the monotonic clock's zero, in nanoseconds since 1970. The value is atomic, because it is read
     /// millions of times and a lock would be too slow.
@@ -48,16 +39,15 @@ final class DatabaseClock: Sendable {
     ///
     /// - Parameter look: reads the database's clock.
     init(
-        wall: @escaping @Sendable () -> Date, look: @escaping @Sendable (OwnClocks) async throws -> ClockSample,
-        onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }, logger: Logger
+        wall: () -> Date, look: @escaping @Sendable () async throws -> ClockSample, logger: Logger
     ) {
-        (own, self.look, self.onLead, self.logger) = (OwnClocks(wall: wall), look, onLead, logger)
-        origin = Atomic(Int64(wall().timeIntervalSince1970 * 1e9))
+        (self.look, self.logger) = (look, logger)
+        origin = Atomic(Int64((wall().timeIntervalSince1970 - Self.start.duration(to: .now).seconds) * 1e9))
     }
 
     /// The database's time.
     var now: Date {
-        let (seconds, attoseconds) = own.steady.components
+        let (seconds, attoseconds) = Self.start.duration(to: .now).components
         let nanoseconds = origin.load(ordering: .relaxed) + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         return Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
     }
@@ -74,7 +64,7 @@ final class DatabaseClock: Sendable {
 
     /// Reads the database's clock now.
     func measure() async throws {
-        let sample = try await look(own)
+        let sample = try await look()
         let lead = (sample.lead.lowerBound + sample.lead.upperBound) / 2
         let (before, standing) = state.withLock { state in
             state.estimate.add(sample)
@@ -84,16 +74,10 @@ final class DatabaseClock: Sendable {
             state.standing = ClockStanding(lead: sample.lead, before: before)
             return (before, state.standing)
         }
-        onLead(lead)
         guard standing != before else { return }
-        let words = Self.words(lead)
-        switch standing {
-        case .right: logger.notice("this machine's clock agrees with the database's again")
-        case .off: logger.warning("this machine's clock is \(words): set both by NTP")
-        case .unusable:
-            logger.error(
-                "this machine's clock is \(words): until it is set nothing is sent, because APNs would refuse it")
-        }
+        logger.log(
+            level: standing == .right ? .notice : standing == .off ? .warning : .error,
+            "this machine's clock is \(Self.words(lead)). Beyond 10 s nothing is sent until it is set by NTP")
     }
 
     /// A phrase that says by how much the wall clock is wrong.

@@ -18,16 +18,14 @@ extension DatabaseSession {
     }
 
     private func look(_ connection: PostgresConnection) async throws -> DatabaseFinding? {
-        switch try await Migrator(pool).status(on: connection) {
-        case .current, .newer: break
-        case .behind(let names):
-            return DatabaseFinding(
-                .schema, detail: "migrations are missing (\(names.joined(separator: ", "))): run grandstand migrate")
-        case .refused(let refusal): return DatabaseFinding(.schema, detail: "\(refusal)")
+        if let fault = try await Migrator(pool).status(on: connection).fault {
+            return DatabaseFinding(.schema, detail: "\(fault)")
         }
-        if connection.isReadOnly { return DatabaseFinding(.readOnly) }
-        let rows = try await connection.pipeline([Self.room, Self.commit])
-        return try rows[1][0].decode(Bool.self, "is_read_only") ? DatabaseFinding(.readOnly) : nil
+        let rows = try await connection.pipeline([Self.room, "select current_setting('transaction_read_only')::bool"])
+        if try rows[1][0].decode(Bool.self) { return DatabaseFinding(.readOnly) }
+        // A commit with a record in the write-ahead log and no row: nothing has to be cleaned up, and no lock is waited for.
+        try await connection.query("select pg_logical_emit_message(true, 'grandstand', '') is null")
+        return nil
     }
 
     /// This query sorts more than `work_mem`, so that the server writes a temporary file of some 100 kB. Such a write
@@ -36,12 +34,5 @@ extension DatabaseSession {
     private static let room: PostgresQuery = """
         select count(*) from (
             select repeat('x', 8000) || n as filler from generate_series(1, 16) as n order by 1 desc offset 0) as sorted
-        """
-
-    /// A commit with a record in the write-ahead log and no row: nothing has to be cleaned up, and no lock is waited
-    /// for.
-    private static let commit: PostgresQuery = """
-        select pg_logical_emit_message(true, 'grandstand', '') is null,
-            current_setting('transaction_read_only')::bool as is_read_only
         """
 }

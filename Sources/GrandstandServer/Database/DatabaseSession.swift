@@ -70,14 +70,8 @@ package struct DatabaseSession: Sendable {
         do {
             try await requireUsable()
             if cluster != nil { _ = try await migrate() }
-            switch try await Migrator(pool).status() {
-            case .current, .newer: return self
-            case .behind(let names):
-                throw StartError(
-                    "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
-                        + "run `grandstand migrate` with the same DATABASE_URL")
-            case .refused(let refusal): throw refusal
-            }
+            if let fault = try await Migrator(pool).status().fault { throw fault }
+            return self
         } catch {
             await close()
             throw Self.explain(error)
@@ -90,40 +84,34 @@ package struct DatabaseSession: Sendable {
     package var pool: PostgresPool { self[.requests] }
 
     /// Reads the database's clock, on a connection that is already open.
-    func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
+    func time(_ wall: () -> Date) async throws -> ClockSample {
         try await pool.withConnection { connection in
-            try await own.sample { try await connection.query("select clock_timestamp() as now")[0].decode("now") }
+            try await DatabaseClock.sample(wall) {
+                try await connection.query("select clock_timestamp() as now")[0].decode("now")
+            }
         }
     }
 
-    /// The database's clock, after several readings.
+    /// The database's clock, after a first reading.
     ///
     /// - Throws: `StartError` if the database does not answer.
-    func clock(
-        wall: @escaping @Sendable () -> Date, onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in },
-        logger: Logger
-    ) async throws -> DatabaseClock {
-        let clock = DatabaseClock(wall: wall, look: { try await self.time($0) }, onLead: onLead, logger: logger)
-        // The first reading takes longer, because it also fills the connection's caches. Only the shortest reading
-        // counts.
-        try await Self.explaining { for _ in 0..<3 { try await clock.measure() } }
+    func clock(wall: @escaping @Sendable () -> Date, logger: Logger) async throws -> DatabaseClock {
+        let clock = DatabaseClock(wall: wall, look: { try await time(wall) }, logger: logger)
+        try await Self.explaining { try await clock.measure() }
         return clock
     }
 
     /// The API keys in the database, at its present time. For commands.
     package func keys() async throws -> KeyStore {
-        let now = try await Self.explaining { try await time(DatabaseClock.OwnClocks { Date() }).told }
+        let now = try await Self.explaining { try await time { Date() }.told }
         return KeyStore(database: Database(pool)) { now }
     }
 
     /// Applies the missing migrations and returns their names.
-    ///
-    /// - Parameter waiting: called when a migration waits for a lock, with a description of the session that may hold
-    ///   it.
-    package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
+    package func migrate() async throws -> [String] {
         try await Self.explaining {
             try await requireUsable()
-            return try await Migrator(pool, waiting: waiting).migrate()
+            return try await Migrator(pool).migrate()
         }
     }
 
@@ -138,9 +126,6 @@ package struct DatabaseSession: Sendable {
             for pool in pools.values { group.addTask { await pool.close() } }
         }
     }
-
-    /// The oldest major version of PostgreSQL that the tests run on.
-    static let leastVersion = 15
 
     /// Refuses a PostgreSQL that is too old, and a connection pooler that shares sessions between transactions. With such a
     /// pooler, the server would not fail at once, but only after some time.
@@ -158,12 +143,14 @@ package struct DatabaseSession: Sendable {
         }
     }
 
+    /// The tests run on PostgreSQL 15 and later.
+    ///
     /// - Parameter version: PostgreSQL's version number; 15.18 is 150018.
     static func require(version: Int) throws(StartError) {
-        guard version / 10_000 < leastVersion else { return }
+        guard version < 150_000 else { return }
         throw StartError(
-            "the database is PostgreSQL \(version / 10_000); Grandstand needs \(leastVersion) or later: upgrade it with "
-                + "pg_upgrade, or with pg_dump into a newer one")
+            "the database is PostgreSQL \(version / 10_000); Grandstand needs 15 or later: upgrade it with pg_upgrade, or "
+                + "with pg_dump into a newer one")
     }
 
     private static func explaining<Value>(_ body: () async throws -> Value) async throws(StartError) -> Value {
@@ -172,7 +159,6 @@ package struct DatabaseSession: Sendable {
 
     private static func explain(_ error: any Error) -> StartError {
         if let error = error as? StartError { return error }
-        if let error = error as? MigrationRefusal { return StartError("\(error)") }
         let finding = (error as? PostgresError).flatMap { DatabaseFinding($0) }
         return StartError("the database cannot be used: \(error)\(finding.map { ". \($0.detail)" } ?? "")")
     }

@@ -76,8 +76,7 @@ final class DatabaseWatch: Sendable {
         }
         guard first?.trouble != before else { return }
         guard let first else { return logger.notice("the database works again") }
-        var metadata: Logger.Metadata = ["trouble": "\(first.trouble.rawValue)"]
-        metadata["error"] = first.cause.map { "\($0)" }
-        logger.error("\(first.detail)", metadata: metadata)
+        let (trouble, cause) = (first.trouble.rawValue, first.cause ?? "")
+        logger.error("\(first.detail)", metadata: ["trouble": "\(trouble)", "error": "\(cause)"])
     }
 }

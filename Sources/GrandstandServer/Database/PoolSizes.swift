@@ -28,8 +28,6 @@ package struct PoolSizes: Sendable, Hashable {
         case starts
     }
 
-    /// Connections outside the pools that listen for notifications.
-    private static let listeners = 1
     static let minimum = 8
     static let standard = 44
 
@@ -38,7 +36,8 @@ package struct PoolSizes: Sendable, Hashable {
     /// - Parameter total: all connections of the process, including those that listen; at least `minimum`.
     init(total: Int = standard) {
         let lookups = max(1, total * 3 / Self.standard)
-        let rest = total - Self.listeners - 1 - lookups
+        // One connection outside the pools listens for notifications.
+        let rest = total - 2 - lookups
         let work = max(2, rest * 3 / 10)
         sizes = [.requests: rest - work, .work: work, .lookups: lookups, .probe: 1]
     }
@@ -60,7 +59,4 @@ package struct PoolSizes: Sendable, Hashable {
             }
         return PostgresShare(share.rawValue, most: max(1, most))
     }
-
-    /// All connections of the process.
-    var total: Int { sizes.values.reduce(Self.listeners, +) }
 }

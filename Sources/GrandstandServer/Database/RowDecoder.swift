@@ -42,17 +42,8 @@ private struct RowDecoder: Decoder {
         }
     }
 
-    /// A list of words, which is read as a list in JSON.
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .value(let value) = place else { throw DecodingError.fault("a list needs a column") }
-        let list: List = try JSONValue(decoding: JSONWriter.text(value.decode([String].self))).decode()
-        return list.elements
-    }
-
-    private struct List: Decodable {
-        let elements: any UnkeyedDecodingContainer
-
-        init(from decoder: any Decoder) throws { elements = try decoder.unkeyedContainer() }
+        throw DecodingError.fault("a list needs a column")
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
@@ -77,6 +68,10 @@ extension RowDecoder: SingleValueDecodingContainer {
             return text
         }
         if let plain = type as? any PostgresDecodable.Type, let read = try value.decode(plain) as? Value { return read }
+        // A list of words is read as a list in JSON.
+        if type is any Collection.Type {
+            return try JSONValue(decoding: JSONWriter.text(value.decode([String].self))).decode()
+        }
         return try Value(from: self)
     }
 }

@@ -1,10 +1,9 @@
 internal import Grandstand
-internal import Logging
 
 /// The stores, and the database as each kind of work uses it, so that one kind does not wait for another.
 struct Stores: Sendable {
     let main, work: Database
-    /// For counts that may take long.
+    /// For counts of a million rows, which take a second.
     let reports: Database
     let wakeUps: WakeUps
     let apps: AppStore
@@ -23,7 +22,7 @@ struct Stores: Sendable {
     ///   - main: the database with the pool `requests`.
     ///   - session: has the other pools; `nil`: all work uses `main`.
     init(
-        _ main: Database, _ configuration: Configuration, session: DatabaseSession? = nil, logger: Logger? = nil
+        _ main: Database, _ configuration: Configuration, session: DatabaseSession? = nil
     ) {
         func part(_ pool: PoolSizes.Pool, _ share: PoolSizes.Share? = nil) -> Database {
             guard let session else { return main }
@@ -31,10 +30,10 @@ struct Stores: Sendable {
         }
         let (bulk, longWork) = (part(.requests, .bulk), main.forLongWork)
         self.main = main
-        (work, reports) = (part(.work), part(.requests, .reports).forLongWork)
-        wakeUps = WakeUps(work, logger: logger)
+        (work, reports) = (part(.work), part(.requests, .reports))
+        wakeUps = WakeUps(work)
         apps = AppStore(longWork)
-        contentTypes = ContentStore(database: longWork)
+        contentTypes = ContentStore(database: main)
         channels = ChannelStore(main)
         events = EventStore(main)
         (lookups, replicaLookups) = (LookupStore(database: main), LookupStore(database: part(.lookups)))

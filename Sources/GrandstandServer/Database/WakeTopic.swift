@@ -8,10 +8,8 @@ enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     case developmentLanes = "grandstand_lanes_development"
     /// Channels of the production environment may have deliveries that are due.
     case productionLanes = "grandstand_lanes_production"
-    /// Tokens of the development environment may have deliveries that are due.
-    case developmentCrowds = "grandstand_crowds_development"
-    /// Tokens of the production environment may have deliveries that are due.
-    case productionCrowds = "grandstand_crowds_production"
+    /// Tokens may have deliveries that are due.
+    case crowds = "grandstand_crowds"
     /// Starts of events have work to do.
     case starts = "grandstand_starts"
     /// A broadcast was accepted for later.
@@ -26,15 +24,11 @@ enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     static func lanes(_ environment: APNsEnvironment) -> WakeTopic {
         environment == .production ? .productionLanes : .developmentLanes
     }
-
-    static func crowds(_ environment: APNsEnvironment) -> WakeTopic {
-        environment == .production ? .productionCrowds : .developmentCrowds
-    }
 }
 
 extension Lane {
     /// The topics of the loops that send the lane's messages.
     var topics: [WakeTopic] {
-        [.lanes(audience.environment)] + (queue(.tokens).isEmpty ? [] : [.crowds(audience.environment)])
+        [.lanes(audience.environment)] + (queue(.tokens).isEmpty ? [] : [.crowds])
     }
 }

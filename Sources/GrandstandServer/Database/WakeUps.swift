@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import Grandstand
-internal import Logging
 internal import Postgres
 internal import Synchronization
 
@@ -19,28 +18,19 @@ final class WakeUps: Sendable {
     /// Topics that come while a NOTIFY is in progress go with the next one.
     private let notifications: Batch<Set<WakeTopic>, Void>
 
-    /// - Parameter logger: is told when other processes cannot be woken; `nil`: nobody is.
-    init(_ database: Database, logger: Logger? = nil) {
+    init(_ database: Database) {
         let id = UUID().uuidString
         (self.id, self.database) = (id, database)
-        let outages = logger.map {
-            OutageLog("the server's tasks could not be told of new work; they find it at their next look", $0)
-        }
         notifications = Batch(limit: .max) { sets in
             let topics = Set(sets.joined().map(\.rawValue)).sorted()
             // If the statement fails, the loops find the work by polling.
-            do {
-                try await PostgresTimeLimit.$current.withValue(.request()) {
-                    // The commit does not wait for the disk, because commits of work would wait behind it.
-                    _ = try await database.query(
-                        """
-                        select pg_notify(topic, \(id)) from unnest(\(topics)) as t(topic),
-                            set_config('synchronous_commit', 'off', true)
-                        """)
-                }
-                outages?.worked()
-            } catch {
-                outages?.failed(error)
+            try await PostgresTimeLimit.$current.withValue(.request()) {
+                // The commit does not wait for the disk, because commits of work would wait behind it.
+                _ = try await database.query(
+                    """
+                    select pg_notify(topic, \(id)) from unnest(\(topics)) as t(topic),
+                        set_config('synchronous_commit', 'off', true)
+                    """)
             }
             return sets.map { _ in }
         }

@@ -42,21 +42,22 @@ extension InstallationTransactions {
     /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row. Then some reports
     ///   may be durable; to repeat them changes nothing.
     func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
-        try await all.inRounds({ [$0.id] }, report(ofEach:))
-    }
-
-    /// - Parameter some: reports of different installations.
-    private func report(ofEach some: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
-        let known = try await database.pipeline([Outbox.planning(rows: 1), Self.known(some)])[1]
-        let reports = try zip(some, known).map { report, row -> Result<ActivityReport, Problem> in
-            do { return .success(try report.judged(by: row)) } catch let problem as Problem { return .failure(problem) }
-        }
-        // Rows are written in one order, so that no two transactions wait for each other.
-        let written = try await write(reports.compactMap { try? $0.get() }.sorted { $0.row < $1.row })
-        return reports.map { report in
-            report.flatMap { report in
-                // An installation may have been deleted meanwhile.
-                written[report.row].map { .success($0) } ?? .failure(InstallationStore.absent(report.id))
+        try await all.inRounds {
+            [$0.id]
+        } _: { some in
+            let known = try await database.pipeline([Outbox.planning(rows: 1), Self.known(some)])[1]
+            let reports = try zip(some, known).map { report, row -> Result<ActivityReport, Problem> in
+                do { return .success(try report.judged(by: row)) } catch let problem as Problem {
+                    return .failure(problem)
+                }
+            }
+            // Rows are written in one order, so that no two transactions wait for each other.
+            let written = try await write(reports.compactMap { try? $0.get() }.sorted { $0.row < $1.row })
+            return reports.map { report in
+                report.flatMap { report in
+                    // An installation may have been deleted meanwhile.
+                    written[report.row].map { .success($0) } ?? .failure(InstallationStore.absent(report.id))
+                }
             }
         }
     }
@@ -93,7 +94,7 @@ extension InstallationTransactions {
                 Outbox.planning(rows: 1), Self.lockInstallations(reports), Self.lockActivities(reports),
                 Self.upsert(reports), Self.confirm(reports), Self.trim(reports),
             ] + Self.join(bringing))
-        if rows[rows.count - 1].affectedRows > 0 { wakeUps.send(Set(bringing.map { .crowds($0.id.environment) })) }
+        if !bringing.isEmpty, rows[rows.count - 1].affectedRows > 0 { wakeUps.send([.crowds]) }
         var written: [Int: Bool] = [:]
         for row in rows[3] { written[try row.decode("installation")] = try row.decode("created") }
         return written
@@ -123,18 +124,16 @@ extension InstallationTransactions {
         """
     }
 
-    /// An activity stays with the variant of its first report, unless a later report names another variant. An activity
-    /// whose token changes gets the newest content separately at most every 30 s.
+    /// An activity stays with the variant of its first report, unless a later report names another variant.
     private static func upsert(_ reports: [ActivityReport]) -> PostgresQuery {
         let drafts = reports.map(\.draft)
         let tokens = reports.map { $0.bringsToken ? $0.draft.updateToken : nil }
         let named = reports.filter { $0.draft.variant != nil }.map(\.row)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, joins_at, channel_id, variant, reported_at, first_reported_at)
+                registered_at, channel_id, variant, reported_at, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, decode(token, 'hex'),
-                case when token is not null then at end, case when token is not null then at end,
-                channel_id, variant, at, at
+                case when token is not null then at end, channel_id, variant, at, at
             from unnest(\(reports.map(\.row)), \(reports.map(\.activity)),
                 \(reports.map(\.app)), \(drafts.map(\.eventKey)), \(drafts.map(\.attributesType)),
                 \(drafts.map(\.state.rawValue)), \(tokens), \(drafts.map(\.channelId)),
@@ -145,8 +144,6 @@ extension InstallationTransactions {
                 attributes_type = excluded.attributes_type, state = excluded.state,
                 update_token = coalesce(excluded.update_token, a.update_token),
                 registered_at = coalesce(excluded.registered_at, a.registered_at),
-                joins_at = case when excluded.update_token is null or a.joins_at > excluded.joins_at
-                    then a.joins_at else greatest(excluded.joins_at, a.joins_at + interval '30 s') end,
                 suspect_since = case when excluded.update_token is null then a.suspect_since end,
                 channel_id = coalesce(excluded.channel_id, a.channel_id),
                 variant = case when a.event_key = excluded.event_key and a.installation <> all(\(named))
@@ -203,8 +200,7 @@ extension InstallationTransactions {
     ///   locked.
     static func join(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
         """
-        update activities a set has = -1, tries = 0, due_at = greatest(a.joins_at, \(now))
-        where a.id = any(\(activities)) and a.in_crowd
+        update activities set has = -1, tries = 0, due_at = \(now) where id = any(\(activities)) and in_crowd
         """
     }
 

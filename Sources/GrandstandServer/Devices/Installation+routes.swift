@@ -5,28 +5,22 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps/{bundleId}/{environment}/installations`: millions of phones register themselves here, and organisers read
-/// counts.
+/// `/v1/apps/{bundleId}/{environment}/installations`: millions of phones register themselves and their Live Activities
+/// here, and organisers read counts.
 extension API {
     var installationRoutes: [Route] {
         let installations = stores.installations
         return [
             own(.putInstallation) { id, secret, request, context in
                 let draft = try Contract.InstallationDraft.read(try await request.json(upTo: DeviceBounds.body)) {
-                    draft, faults throws(Problem) in
-                    draft.checkTypes(&faults)
-                    return draft
+                    $0.checkTypes(&$1)
+                    return $0
                 }
-                // Beyond the limit of new installations from an address, only a known installation may register again.
-                if let standing = limits.refusesNewInstallation(from: context.address, at: now()) {
-                    do {
-                        _ = try await installations.installation(id, secret: secret)
-                    } catch let problem as Problem where problem.kind == .installationNotFound {
-                        throw Problem.tooMany("new installations", wait: standing.reset)
-                    }
+                let refusal = limits.newInstallation(from: context.address, at: now(), 0).map {
+                    Problem.tooMany("new installations from this address", wait: $0.reset)
                 }
-                let isNew = try await installations.put(draft, of: id, secret: secret, now: now())
-                if isNew { limits.registered(from: context.address, at: now()) }
+                let isNew = try await installations.put(draft, of: id, secret: secret, unlessNew: refusal, now: now())
+                if isNew { _ = limits.newInstallation(from: context.address, at: now(), 1) }
                 return .json(Contract.Registered(installationId: id.id.words), status: isNew ? .created : .ok)
             },
             own(.getInstallation) { id, secret, _, _ in
@@ -36,8 +30,20 @@ extension API {
                 try await installations.forget(id, secret: secret)
                 return .noContent
             },
+            own(.putActivity) { id, secret, request, context in
+                let activity = try context.activityID()
+                let draft = try Contract.ActivityDraft.read(try await request.json(upTo: DeviceBounds.body))
+                let isNew = try await installations.put(draft, as: activity, of: id, secret: secret, now: now())
+                return .json(Contract.Registered(installationId: id.id.words), status: isNew ? .created : .ok)
+            },
+            own(.forgetActivity) { id, secret, _, context in
+                try await installations.forget(activity: try context.activityID(), of: id, secret: secret)
+                return .noContent
+            },
             Route(.installationStatistics) { _, context in
-                .json(try await installations.statistics(of: try context.app()))
+                let app = try context.app()
+                _ = try await stores.apps.registered(app.bundleID)
+                return .json(try await installations.statistics(of: app))
             },
         ]
     }
@@ -53,39 +59,40 @@ extension API {
     ) -> Route {
         Route(operation) { request, context in
             let app = try context.app()
-            guard let uuid = UUID(uuidString: context.text("installationId")) else {
+            let uuid = try context.id("installationId", orThrow: .invalidRequest)
+            guard let secret = request.headers[Self.secretField], Self.installationSecret.accepts(secret) else {
                 throw Problem.invalid(
-                    "The installation ID in the path is not a UUID.", at: "installationId",
-                    "A UUID that the app made was expected.")
-            }
-            guard let secret = request.headers[.installationSecret], Self.installationSecret.accepts(secret) else {
-                throw Problem(
-                    .invalidRequest,
-                    "Send the installation's secret in the header Grandstand-Installation-Secret: the app generates it "
-                        + "once, and keeps it in the keychain.",
-                    errors: [
-                        FieldError(
-                            pointer: "Grandstand-Installation-Secret", detail: Self.installationSecret.sentence)
-                    ])
+                    "Send the installation's secret, which the app generates once and keeps in the keychain.",
+                    at: Self.secretField.rawName, Self.installationSecret.sentence)
             }
             do {
                 let id = InstallationID(bundleID: app.bundleID, environment: app.environment, id: uuid)
                 return try await handler(id, secret, request, context)
             } catch let problem as Problem where problem.kind == .wrongInstallationSecret {
                 let standing = limits.countWrongSecret(of: uuid, from: context.address, at: now())
-                throw standing.map { .tooMany("wrong secrets of installations", wait: $0.reset) } ?? problem
+                throw standing.map { .tooMany("wrong secrets from this address", wait: $0.reset) } ?? problem
             }
         }
     }
 
+    /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
+    private static let secretField = HTTPField.Name("Grandstand-Installation-Secret")!
     private static let installationSecret = TextRule(
         pattern: "^[A-Za-z0-9_-]{43,128}$",
         rule: "43 to 128 of A-Z a-z 0-9 - and _ were expected: 32 random bytes or more in base64url.")
 }
 
-extension HTTPField.Name {
-    /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
-    fileprivate static let installationSecret = HTTPField.Name("Grandstand-Installation-Secret")!
+extension APIContext {
+    /// - Throws: `invalid-request`.
+    fileprivate func activityID() throws(Problem) -> String {
+        let text = text("activityId")
+        let rule = TextRule.activityId
+        guard rule.accepts(text) else {
+            throw Problem.invalid(
+                "The activity ID in the path is not valid. \(rule.sentence)", at: "activityId", rule.sentence)
+        }
+        return text
+    }
 }
 
 extension Contract.InstallationDraft {

@@ -35,12 +35,8 @@ package struct InstallationStore: Sendable {
     private static func batch<Item: Sendable>(
         _ work: @escaping @Sendable ([Item]) async throws -> [Result<Bool, Problem>]
     ) -> Batch<Item, Result<Bool, Problem>> {
-        // A second transaction begins only if the first takes long, for example because it waits for a lock. If the
-        // database is unreachable for one item, it is unreachable for every item of the batch.
-        Batch(
-            places: 2, extraPlaceDelay: .milliseconds(50), limit: 200,
-            failsWholeBatch: { ($0 as? Problem)?.kind == .storeUnavailable && $0 as? Problem != .contention },
-            work: work)
+        // A second transaction begins only if the first takes long, for example because it waits for a lock.
+        Batch(places: 2, limit: 200, work: work)
     }
 
     /// Stores the state that an installation's app reports. A repetition changes nothing.
@@ -48,14 +44,18 @@ package struct InstallationStore: Sendable {
     /// If the installation now follows an event whose start is running, the same commit adds the installation to the
     /// start.
     ///
+    /// - Parameter refusal: thrown if the installation is new.
     /// - Returns: whether the installation is new.
     /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than the
     ///   stored one.
     package func put(
-        _ draft: Contract.InstallationDraft, of id: InstallationID, secret: String, now: Date
+        _ draft: Contract.InstallationDraft, of id: InstallationID, secret: String, unlessNew refusal: Problem? = nil,
+        now: Date
     ) async throws -> Bool {
         try await registrations.run(
-            Registration(id: id, secret: SecretHash(of: secret), draft: draft.normalized, now: now.inMicroseconds)
+            Registration(
+                id: id, secret: SecretHash(of: secret), draft: draft.normalized, refusal: refusal,
+                now: now.inMicroseconds)
         ).get()
     }
 
@@ -129,17 +129,11 @@ package struct InstallationStore: Sendable {
     // MARK: Identity
 
     /// The number of an app (`app_environments.id`). A number is never given to another app.
-    ///
-    /// - Throws: `app-not-found`.
-    func number(of app: AppEnvironment) async throws -> Int32 {
-        let rows = try await database.query(
-            """
-            select e.id from apps a join app_environments e using (bundle_id)
-            where a.topic = \(app.bundleID.topic) and e.environment = \(app.environment.rawValue)::environment
-                and e.deleting_since is null
-            """)
-        guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
-        return try row.decode("id")
+    static func number(of app: AppEnvironment) -> PostgresQuery {
+        """
+        (select e.id from apps a join app_environments e using (bundle_id)
+        where a.topic = \(app.bundleID.topic) and e.environment = \(app.environment.rawValue)::environment)
+        """
     }
 
     /// An installation that proves its identity.
@@ -175,58 +169,53 @@ extension PostgresRow {
 }
 
 extension InstallationStore {
-    /// The most languages and types that are listed. Apps choose their names, so there may be any number.
-    private static let maximumNames = 100
-
     /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. The
-    /// counts never list people.
-    ///
-    /// - Throws: `app-not-found`.
+    /// counts never list people. Apps choose the names of languages and types, so the most frequent hundred are listed.
     func statistics(of app: AppEnvironment) async throws -> Contract.InstallationStatistics {
-        let number = try await number(of: app)
+        let isOfApp: PostgresQuery = "app = \(Self.number(of: app))"
         let tokens: PostgresQuery = """
             json_build_object('active', count(*) filter (where suspect_since is null),
                 'suspect', count(*) filter (where suspect_since is not null))
             """
+        func each(_ name: PostgresQuery, _ value: PostgresQuery = "count(*)", in table: PostgresQuery) -> PostgresQuery
+        {
+            """
+            (select coalesce(json_object_agg(name, n), '{}') from (
+                select \(name) as name, \(value) as n from \(table) where \(isOfApp)
+                group by 1 order by count(*) desc, 1 limit 100) t)
+            """
+        }
         return try await reading.query(
             """
-            with systems as (
-                select system_version / 1000 as name, count(*) as n,
-                    count(*) filter (where not live_activities_enabled) as disabled,
-                    count(*) filter (where not frequent_pushes_enabled) as infrequent
-                from installations where app = \(number) group by 1),
-            languages as (
-                select lower(split_part(translate(coalesce(locale, 'und'), '_', '-'), '-', 1)) as name, count(*) as n
-                from installations where app = \(number) group by 1 order by 2 desc, 1 limit \(Self.maximumNames)),
-            types as (
-                select attributes_type as name, \(tokens) as n from start_tokens where app = \(number)
-                group by 1 order by count(*) desc, 1 limit \(Self.maximumNames))
-            select coalesce(sum(n), 0)::bigint as installations,
-                coalesce(json_object_agg(name, n), '{}') as systems,
-                (select coalesce(json_object_agg(name, n), '{}') from languages) as locales,
-                coalesce(sum(disabled), 0)::bigint as "liveActivitiesDisabled",
-                coalesce(sum(infrequent), 0)::bigint as "frequentPushesDisabled",
-                (select coalesce(json_object_agg(name, n), '{}') from types) as "startTokens", (
-                    select \(tokens) from installations i cross join lateral (
-                        select suspect_since from activities where installation = i.id
-                            and update_token is not null and state in ('active', 'stale') offset 0) a
-                    where i.app = \(number)) as "updateTokens"
-            from systems
+            select count(*) as installations, \(each("system_version / 1000", in: "installations")) as systems,
+                \(each("lower(split_part(translate(coalesce(locale, 'und'), '_', '-'), '-', 1))", in: "installations"))
+                    as locales,
+                count(*) filter (where not live_activities_enabled) as "liveActivitiesDisabled",
+                count(*) filter (where not frequent_pushes_enabled) as "frequentPushesDisabled",
+                \(each("attributes_type", tokens, in: "start_tokens")) as "startTokens", (
+                    select \(tokens) from activities
+                    where \(isOfApp) and update_token is not null and state in ('active', 'stale')) as "updateTokens"
+            from installations where \(isOfApp)
             """)[0].read()
     }
 }
 
-/// The totals in `device_accounts`.
-extension DeviceAccount {
+/// The totals of an app's installations in one environment (table `device_accounts`).
+struct DeviceAccount: Decodable, Sendable, Hashable {
+    var installations = 0
+    /// Installations that were created in the present hour of the clock.
+    var created = 0
+
+    /// Whether many installations are new: at least 1,000 in this hour, and at least a tenth of those known before.
+    var isSurging: Bool { created >= 1_000 && created * 10 >= installations - created }
+
     /// The columns of an account in a row `d`, which may be null.
     ///
     /// - Parameter now: the hour of this time counts as the present hour.
     static func columns(at now: Date) -> PostgresQuery {
         """
         coalesce(d.installations, 0) as "devices.installations",
-        case when d.hour = \(hour(of: now)) then d.created else 0 end as "devices.created",
-        case when d.hour = \(hour(of: now)) then d.created_before
-            when d.hour = \(hour(of: now)) - interval '1 hour' then d.created else 0 end as "devices.createdBefore"
+        case when d.hour = \(hour(of: now)) then d.created else 0 end as "devices.created"
         """
     }
 
@@ -241,12 +230,10 @@ extension DeviceAccount {
         let sign = hour == nil ? -1 : 1
         return """
             insert into device_accounts as d
-            select app, \(sign) * count(*), \(hour ?? "'epoch'"), \(max(0, sign)) * count(*), 0
+            select app, \(sign) * count(*), \(hour ?? "'epoch'"), \(max(0, sign)) * count(*)
             from \(installations) group by app order by app
             on conflict (app) do update set installations = d.installations + excluded.installations,
                 created = case when excluded.hour > d.hour then 0 else d.created end + excluded.created,
-                created_before = case when excluded.hour <= d.hour then d.created_before
-                    when excluded.hour = d.hour + interval '1 hour' then d.created else 0 end,
                 hour = greatest(d.hour, excluded.hour)
             """
     }

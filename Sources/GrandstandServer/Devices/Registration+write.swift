@@ -35,12 +35,13 @@ extension Registration {
     /// Locks the installations, and those that have one of their tokens, in order of their rows, so that no two
     /// transactions wait for each other.
     static func lock(_ all: [Registration], of apps: [Int32]) -> PostgresQuery {
-        """
-        select from installations where id = any(array(
-            select i.id from \(rows(all.map(\.id)))
-            union
-            select installation from (\(holders(all, of: apps))) h)) order by id for no key update
-        """
+        let tokens = zip(all, apps).flatMap { one, app in one.tokens.map { (app: app, heir: 0, draft: $0) } }
+        return """
+            select from installations where id = any(array(
+                select i.id from \(rows(all.map(\.id)))
+                union
+                select h.id from \(holders(tokens)))) order by id for no key update
+            """
     }
 
     /// Locks apps, so that their rows stay until the transaction ends.
@@ -48,17 +49,15 @@ extension Registration {
         "select from app_environments e join apps a using (bundle_id) where e.id = any(\(apps)) for key share of a"
     }
 
-    /// The installations that have tokens of these registrations.
-    static func holders(_ all: [Registration], of apps: [Int32]) -> PostgresQuery {
-        let tokens = all.indices.flatMap { place in all[place].tokens.map { (place: place, app: apps[place], $0) } }
-        return """
-            select w.place, h.installation, w.attributes_type as "attributesType", w.token
-            from unnest(\(tokens.map(\.place)), \(tokens.map(\.app)), \(tokens.map(\.2.attributesType)),
-                \(tokens.map(\.2.token))) as w(place, app, attributes_type, token)
-            cross join lateral (
-                select installation from start_tokens where app = w.app and attributes_type = w.attributes_type
-                    and token = decode(w.token, 'hex') offset 0) h
-            """
+    /// Tokens `n` of their heirs, and the other installations `h` that have them now.
+    static func holders(_ tokens: [(app: Int32, heir: Int, draft: Contract.StartTokenDraft)]) -> PostgresQuery {
+        """
+        unnest(\(tokens.map(\.app)), \(tokens.map(\.heir)), \(tokens.map(\.draft.attributesType)),
+            \(tokens.map(\.draft.token))) as n(app, heir, attributes_type, token)
+        cross join lateral (
+            select installation as id from start_tokens where app = n.app and attributes_type = n.attributes_type
+                and token = decode(n.token, 'hex') and installation <> n.heir offset 0) h
+        """
     }
 
     /// Looks up installations: `n` has the place in the list, `p.app` is the number of the app, and `i` the row. An app
@@ -89,34 +88,13 @@ extension Registration.Row {
 
 /// What the registrations of one transaction write. The locks are held.
 struct RegistrationWrites {
-    private let now: Date
-    /// In the order of the registrations.
-    private let changes: [Registration]
-    /// Installations that register a start token which another installation has. So both installations are on one phone,
-    /// which must not get a second activity: a start of the former holder counts for the new one, too.
-    private let takeovers: [(from: Holder, to: Registration.Row)]
-    /// The new tokens of installations.
-    private let tokens: [(row: Registration.Row, draft: Contract.StartTokenDraft)]
+    let changes: [Registration]
+    let now: Date
 
-    /// A row of `Registration.holders`.
-    private struct Holder: Decodable {
-        let place, installation: Int
-        let attributesType, token: String
-    }
-
-    /// Late followers: their topics or tokens may let them join starts that are under way.
-    private var followers: [Registration] { changes.filter(\.isFollower) }
-
-    /// - Parameters:
-    ///   - changes: of each registration; `nil`: it changes nothing.
-    ///   - holders: the result of `Registration.holders`.
-    init(_ changes: [Registration?], holders: PostgresRows, at now: Date) throws {
-        self.now = now
-        self.changes = changes.compactMap(\.self)
-        takeovers = try holders.read(Holder.self).compactMap { holder in
-            changes[holder.place].flatMap { $0.row.id == holder.installation ? nil : (holder, $0.row) }
-        }
-        tokens = self.changes.flatMap { change in change.newTokens.map { (change.row, $0) } }
+    /// The new tokens of installations. If another installation has such a token, both are on one phone, which must not
+    /// get a second activity.
+    private var tokens: [(app: Int32, heir: Int, draft: Contract.StartTokenDraft)] {
+        changes.flatMap { change in change.newTokens.map { (change.row.app, change.row.id, $0) } }
     }
 
     /// The statements, for one round trip; the last but one adds late followers to runs. Old tokens are deleted before
@@ -125,8 +103,11 @@ struct RegistrationWrites {
         guard !changes.isEmpty else { return [] }
         let new: PostgresQuery = "unnest(\(changes.filter { $0.row.state == nil }.map(\.row.app))) as c(app)"
         return [
-            upsert, Self.remember(delete, closedAfter: now - Self.day), insert,
-        ] + follow + [inherit, carryOver, enlist, DeviceAccount.count(new, createdIn: DeviceAccount.hour(of: now))]
+            upsert, inherit, Self.remember(delete, closedAfter: now - Self.day), insert,
+        ] + follow + [
+            StartStore.enlist(changes.map(\.row.id), of: changes.map(\.row.app), at: now),
+            DeviceAccount.count(new, createdIn: DeviceAccount.hour(of: now)),
+        ]
     }
 
     /// Inserts or updates the rows. The numbers of new rows were drawn before. If another replica inserts the same
@@ -139,7 +120,7 @@ struct RegistrationWrites {
                 tokens_paced_until) overriding system value
             select * from unnest(\(rows.map(\.id)), \(rows.map(\.app)), \(changes.map(\.id.id)),
                 \(changes.map(\.secret)), \(drafts.map(\.sequence)),
-                \(changes.map { Int32($0.system.number) }), \(drafts.map(\.appVersion)),
+                \(drafts.map { Int32(SystemVersion.number($0.systemVersion)) }), \(drafts.map(\.appVersion)),
                 \(drafts.map(\.locale)), \(drafts.map(\.variant)), \(drafts.map(\.timeZone)),
                 \(drafts.map(\.liveActivitiesEnabled)), \(drafts.map(\.frequentPushesEnabled)),
                 \(rows.map(\.seenAt)), \(rows.map(\.seenAt)), \(rows.map(\.pacedUntil)))
@@ -151,19 +132,15 @@ struct RegistrationWrites {
             """
     }
 
-    /// Deletes tokens of the installations themselves by their type. Tokens of former holders are deleted only if the
-    /// holders still have them: a holder that got the token after the locks were taken is not locked, and may have
-    /// registered another token meanwhile.
+    /// Deletes the tokens that the installations no longer have, and those that they take over.
     private var delete: PostgresQuery {
         let own = changes.flatMap { change in change.oldTokens.map { (change.row.id, $0.attributesType) } }
-        let rows = own.map(\.0) + takeovers.map(\.from.installation)
         return """
-            delete from start_tokens t
-            using unnest(\(rows), \(own.map(\.1) + takeovers.map(\.from.attributesType)),
-                \([String?](repeating: nil, count: own.count) + takeovers.map { $0.from.token as String? }))
-                as r(installation, attributes_type, token)
+            delete from start_tokens t using (
+                select * from unnest(\(own.map(\.0)), \(own.map(\.1))) as o(installation, attributes_type)
+                union
+                select h.id, n.attributes_type from \(Registration.holders(tokens))) r
             where t.installation = r.installation and t.attributes_type = r.attributes_type
-                and (r.token is null or t.token = decode(r.token, 'hex')) and t.installation = any(\(rows))
             returning t.installation, t.attributes_type, t.app, t.token
             """
     }
@@ -174,7 +151,7 @@ struct RegistrationWrites {
         """
         insert into start_tokens (installation, attributes_type, app, token, registered_at)
         select installation, attributes_type, app, decode(token, 'hex'), \(now)
-        from unnest(\(tokens.map(\.row.id)), \(tokens.map(\.draft.attributesType)), \(tokens.map(\.row.app)),
+        from unnest(\(tokens.map(\.heir)), \(tokens.map(\.draft.attributesType)), \(tokens.map(\.app)),
             \(tokens.map(\.draft.token))) as n(installation, attributes_type, app, token)
         order by app, attributes_type, token
         """
@@ -206,58 +183,32 @@ struct RegistrationWrites {
     /// opened again.
     private static let day: TimeInterval = 86_400
 
-    /// An installation that registers a token counts as started in each run in which an installation that lost this
-    /// token counts as started: both are on one phone. While a push to the lost token is under way, the new installation
-    /// waits for its outcome.
+    /// Adds an installation that registers a token to runs, together with the installations that had this token before
+    /// and got the start, may have got it, or may be getting it at this moment. The claim that takes the installation's
+    /// start checks these former holders. No run is locked here, because otherwise anybody could stop a start by
+    /// changing tokens.
     private var inherit: PostgresQuery {
         """
-        insert into starts (run, installation, state, reason, at, due_at, former)
-        select distinct on (s.run, n.heir) s.run, n.heir, case when state = 'sending' then 'pending' else state end, reason,
-            at, case when state = 'sending' then \(now) end, case when state = 'sending' then array[installation] end
-        from unnest(\(tokens.map(\.row.app)), \(tokens.map(\.row.id)), \(tokens.map(\.draft.token)))
-            as n(app, heir, token)
-        cross join lateral (\(Self.runs(of: "n.app", closedAfter: now - Self.day))) r
-        cross join lateral (
-            select * from starts where run = r.id and token = sha256(decode(n.token, 'hex')) offset 0) s
-        where s.installation <> n.heir and s.state <> 'pending'
-        order by s.run, n.heir, s.state = 'rejected', s.state = 'sending'
-        on conflict (run, installation) do nothing
-        """
-    }
-
-    /// If a run is open and the former holder of a token has no result, a push to the former holder may be under way
-    /// at this moment. So the new holder is added together with the IDs of the former holders. The claim that takes the
-    /// new holder's start checks these former holders. No run is locked here, because otherwise anybody could stop a
-    /// start by changing tokens.
-    private var carryOver: PostgresQuery {
-        """
         insert into starts as s (run, installation, due_at, at, former)
-        select r.id, t.new, \(now), \(now), array_agg(f)
-        from unnest(\(takeovers.map(\.to.app)), \(takeovers.map(\.from.installation)), \(takeovers.map(\.to.id)))
-            as t(app, old, new)
-        cross join lateral (select id from start_runs where app = t.app and closed_at is null offset 0) r
-        left join lateral (select former from starts where run = r.id and installation = t.old offset 0) h on true
-        cross join lateral unnest(array_append(h.former, t.old)) f
-        group by t.new, r.id order by t.new, r.id
+        select r.id, o.heir, \(now), \(now), array_agg(f)
+        from (
+            select n.app, n.heir, n.token, h.id as holder from \(Registration.holders(tokens))
+            union all
+            select *, null from unnest(\(tokens.map(\.app)), \(tokens.map(\.heir)), \(tokens.map(\.draft.token))) t) o
+        cross join lateral (\(Self.runs(of: "o.app", closedAfter: now - Self.day))) r
+        cross join lateral (
+            select o.holder as id where o.holder is not null
+            union all
+            select installation from starts
+            where o.holder is null and run = r.id and token = sha256(decode(o.token, 'hex'))
+                and installation <> o.heir) p
+        left join lateral (select former from starts where run = r.id and installation = p.id offset 0) h on true
+        cross join lateral unnest(array_append(h.former, p.id)) f
+        group by r.id, o.heir order by o.heir, r.id
         on conflict (run, installation) do update set state = 'pending', due_at = least(s.due_at, excluded.due_at),
             reason = null, former = array(select distinct unnest(s.former || excluded.former))
         where \(StartStore.mayChange)
         """
-    }
-
-    /// Adds late followers to each open run that they follow and have a token for, unless they already had the run's
-    /// start (`StartStore.enlist`).
-    private var enlist: PostgresQuery {
-        let topics = Set(followers.flatMap(\.topics)).sorted()
-        return StartStore.enlist(
-            """
-            select r.id as run, i.id as installation
-            from unnest(\(followers.map(\.row.id)), \(followers.map(\.row.app))) as i(id, app)
-            cross join lateral (
-                select id, topics from start_runs
-                where app = i.app and closed_at is null and topics && \(topics) offset 0) r
-            where exists (select from follows f where f.installation = i.id and f.topic = any(r.topics))
-            """, at: now)
     }
 
     private static func runs(of app: PostgresQuery, closedAfter date: Date) -> PostgresQuery {

@@ -17,6 +17,8 @@ struct Registration: Sendable {
     let secret: SecretHash
     /// The state as the tables return it (`normalized`).
     var draft: Contract.InstallationDraft
+    /// Why a new installation is refused.
+    var refusal: Problem?
     let now: Date
     /// The installation's row as the tables have it; after `decide`, as the registration leaves it.
     var row = Row()
@@ -40,7 +42,6 @@ struct Registration: Sendable {
 
     var tokens: [Contract.StartTokenDraft] { draft.startTokens ?? [] }
     var topics: [String] { draft.topics ?? [] }
-    var system: SystemVersion { SystemVersion(draft.systemVersion) ?? SystemVersion(0) }
 
     /// The tokens that differ from the registered ones, or that APNs refused.
     var newTokens: [Contract.StartTokenDraft] { tokens.filter { row.state?.startTokens?.contains($0) != true } }
@@ -50,15 +51,6 @@ struct Registration: Sendable {
     var names: Set<String> {
         let app = "\(id.environment) \(id.bundleID.topic)"
         return Set(tokens.map { "\(app) \($0.token) \($0.attributesType)" } + ["\(app) \(id.id)"])
-    }
-
-    /// Whether a push can start activities on the installation, and it is new or has a changed value on which its
-    /// starts depend. A start that is under way may have to include it.
-    var isFollower: Bool {
-        draft.liveActivitiesEnabled == true && system >= .firstWithStarts
-            && (topics != row.state?.topics || tokens != row.state?.startTokens
-                || draft.systemVersion != row.state?.systemVersion
-                || draft.liveActivitiesEnabled != row.state?.liveActivitiesEnabled)
     }
 
     /// A repeated registration updates `seenAt` at most once in this many seconds.
@@ -86,7 +78,10 @@ struct Registration: Sendable {
         guard !isSeen || draft != row.state else { return false }
         if !isSeen { row.seenAt = now }
         row.pacedUntil = try DeviceBounds.pace(newTokens.count, row.pacedUntil, at: now)
-        if row.state == nil { try DeviceBounds.requireRoom(created: row.created, mostNew: mostNew, at: now) }
+        if row.state == nil {
+            if let refusal { throw refusal }
+            try DeviceBounds.requireRoom(created: row.created, mostNew: mostNew, at: now)
+        }
         return true
     }
 }
@@ -96,7 +91,8 @@ extension Contract.InstallationDraft {
     /// their types, each topic once.
     var normalized: Contract.InstallationDraft {
         var state = self
-        state.systemVersion = SystemVersion(systemVersion)?.description ?? systemVersion
+        let system = SystemVersion.number(systemVersion)
+        state.systemVersion = "\(system / 1_000).\(system % 1_000)"
         state.liveActivitiesEnabled = liveActivitiesEnabled ?? true
         state.frequentPushesEnabled = frequentPushesEnabled ?? true
         state.startTokens = (startTokens ?? []).sorted { $0.attributesType < $1.attributesType }.map {
@@ -150,10 +146,9 @@ struct InstallationTransactions: Sendable {
             let rows = try await connection.pipeline([
                 Outbox.planning(rows: 1), StartStore.registrationLock, Registration.lockApps(apps),
                 Registration.lock(some, of: apps), Registration.load(some, new: "nextval('installations_id_seq')"),
-                Registration.holders(some, of: apps),
             ])
             let changes = try decide(some, rows[4])
-            return (changes, try RegistrationWrites(changes.map { try? $0.get() }, holders: rows[5], at: now))
+            return (changes, RegistrationWrites(changes: changes.compactMap { try? $0.get() }, now: now))
         } closing: {
             $0.1.statements
         } _: { work, rows in
@@ -169,22 +164,23 @@ extension Array {
     /// Works on the elements in rounds. No two elements of a round have a name in common, and of two that have one, the
     /// earlier comes in an earlier round.
     ///
-    /// A round that conflicts with other transactions is repeated: another replica may have registered the same
-    /// installation or token first. The next attempt finds that registration.
+    /// A round is repeated if another replica has registered the same installation or token first. The next attempt
+    /// finds that registration. After another conflict, `Batch` repeats one element after the other.
     ///
     /// - Parameter work: returns an output for each element.
     /// - Throws: `Problem.contention` after four attempts.
     func inRounds<Name: Hashable, Output>(
         _ names: (Element) -> Set<Name>, _ work: ([Element]) async throws -> [Output]
     ) async throws -> [Output] {
-        var (turns, outputs): ([Name: Int], [Int: Output]) = ([:], [:])
-        let rounds = Dictionary(grouping: indices) { index in
-            let names = names(self[index])
-            let turn = 1 + (names.compactMap { turns[$0] }.max() ?? 0)
-            for name in names { turns[name] = turn }
-            return turn
-        }
-        for (_, round) in rounds.sorted(by: { $0.key < $1.key }) {
+        var (rest, outputs): ([Int], [Int: Output]) = (indices.map(\.self), [:])
+        while !rest.isEmpty {
+            var seen: Set<Name> = []
+            let round = rest.filter { index in
+                let names = names(self[index])
+                defer { seen.formUnion(names) }
+                return seen.isDisjoint(with: names)
+            }
+            rest.removeAll { round.contains($0) }
             let elements = round.map { self[$0] }
             for attempt in 1...4 {
                 do {
@@ -192,7 +188,7 @@ extension Array {
                     break
                 } catch let error as PostgresError where error.sqlState == .uniqueViolation {
                     if attempt == 4 { throw Problem.contention }
-                } catch let problem as Problem where problem == .contention && attempt < 4 {}
+                }
             }
         }
         return indices.compactMap { outputs[$0] }

@@ -5,9 +5,8 @@ internal import Postgres
 /// The columns of `audiences` and `channels` that say which audience of its event a row belongs to (`Audience.ID`), and
 /// the columns of the audience's attributes.
 enum AudienceColumns {
-    /// An audience with its event, its place among the event's audiences, and whether the event's start is for it. No
-    /// event: the audience was removed.
-    typealias Row = (key: String?, position: Int, audience: Audience, starts: Bool)
+    /// An audience with its event, its place among the event's audiences, and whether the event's start is for it.
+    typealias Row = (key: String, position: Int, audience: Audience, starts: Bool)
 
     static let columns = Columns<Row>(
         "audiences", key: "lane",
@@ -21,6 +20,15 @@ enum AudienceColumns {
             .init("delivery", "audience_delivery") { $0.audience.delivery.rawValue },
             .init("content") { $0.audience.content },
         ])
+
+    /// Inserts audiences of an event, or replaces what their declaration says.
+    static func write(_ rows: [Row]) -> PostgresQuery {
+        """
+        \(columns.insert(rows)) on conflict (event_key, \(id)) do update set
+            (position, starts, storage_policy, priority, delivery, content) = (excluded.position, excluded.starts,
+            excluded.storage_policy, excluded.priority, excluded.delivery, excluded.content)
+        """
+    }
 
     static let id: PostgresQuery = "bundle_id, environment, variant"
 

@@ -10,79 +10,67 @@ extension EventChange {
     /// - Parameters:
     ///   - wanted: the declared audiences.
     ///   - chosen: the audiences that the event's start is for; `nil`: all.
-    /// - Returns: the apps of the audiences before and after, the audit log's reasons for audiences that get another
-    ///   channel, and warnings about audiences that lose their channel.
+    /// - Returns: the apps of the audiences before and after, and warnings about audiences that are removed or lose their
+    ///   channel.
     func writeAudiences(
         _ wanted: [Audience], started chosen: [Contract.AudienceSelector]?
-    ) async throws -> (apps: Set<BundleID>, reasons: [BundleID: String], warnings: [String]) {
-        let key = key.rawValue
-        let rows = try await connection.query(
-            "select \(AudienceColumns.all()), starts, lane from audiences where event_key = \(key) order by position")
-        let declared = try rows.map { try AudienceColumns.audience($0) }
-        let apps = Set((declared + wanted).map(\.bundleID))
-        let started: [Bool] = try rows.map { try $0.decode("starts") }
-        let starts = wanted.map { audience in chosen?.contains { $0.matches(audience.id) } ?? true }
-        guard declared != wanted || started != starts else { return (apps, [:], []) }
-        func row(_ place: Int) -> AudienceColumns.Row { (key, place, wanted[place], starts[place]) }
-        guard !rows.isEmpty else {
-            try await connection.query(AudienceColumns.columns.insert(wanted.indices.map(row)))
-            return (apps, [:], [])
+    ) async throws -> (apps: Set<BundleID>, warnings: [String]) {
+        let found = try await connection.query(
+            """
+            select \(AudienceColumns.all()), starts, lane from audiences where event_key = \(key.rawValue)
+            order by position
+            """)
+        let declared: [AudienceColumns.Row] = try found.enumerated().map { place, row in
+            (key.rawValue, place, try AudienceColumns.audience(row), try row.decode("starts"))
         }
-        let lanes: [Int] = try rows.map { try $0.decode("lane") }
-        let positions = Dictionary(uniqueKeysWithValues: zip(lanes, lanes.indices))
-        let known = Set(declared.map(\.id))
+        let rows: [AudienceColumns.Row] = wanted.enumerated().map { place, audience in
+            (key.rawValue, place, audience, chosen?.contains { $0.matches(audience.id) } ?? true)
+        }
+        let apps = Set((declared + rows).map(\.audience.bundleID))
+        guard !declared.isEmpty else {
+            try await connection.query(AudienceColumns.write(rows))
+            return (apps, [])
+        }
+        guard declared.count != rows.count || !zip(declared, rows).allSatisfy(AudienceColumns.columns.isSame) else {
+            return (apps, [])
+        }
+        let lanes: [Int] = try found.map { try $0.decode("lane") }
+        let known = Set(declared.map(\.audience.id))
         var former: [Int] = []
         for audience in wanted where !known.contains(audience.id) {
             former += try await connection.query(formerLane(of: audience)).map { try $0.decode("lane") }
         }
-        // Activities with tokens are counted once for each app, with its first audience.
-        var left = Set(
-            try await connection.query(
-                """
-                select distinct bundle_id as "bundleID", environment from crowds where event_key = \(key)
-                """
-            ).read(AppEnvironment.self)
-        ).subtracting(wanted.map(\.app))
-        var places = Dictionary(uniqueKeysWithValues: zip(wanted.map(\.id), wanted.indices))
-        var (reasons, warnings): ([BundleID: [String]], [String]) = ([:], [])
-        var changes: [(lane: Int, from: AudienceColumns.Row, to: AudienceColumns.Row)] = []
+        let declaring = Dictionary(uniqueKeysWithValues: wanted.map { ($0.id, $0) })
+        var (removed, warnings): ([Int], [String]) = ([], [])
         try await LaneRows.changeAll("\(lanes + former)", at: now, on: connection) { all in
             for index in all.indices {
-                let (lane, before, position) = (all[index], all[index].audience, positions[all[index].id])
-                let from: AudienceColumns.Row? = position.map { (key, $0, before, started[$0]) }
-                guard let place = places.removeValue(forKey: before.id) else {
+                let lane = all[index]
+                guard let audience = declaring[lane.audience.id] else {
+                    removed.append(lane.id)
                     all[index].close(at: now)
-                    if let from { changes.append((lane.id, from, (nil, from.position, before, from.starts))) }
-                    guard lane.fencedAt == nil else { continue }
-                    warnings += DeclarationWarnings.removing(
-                        before.id, channelID: lane.channel?.channelID, hasTokens: left.remove(before.app) != nil)
+                    if lane.fencedAt == nil {
+                        warnings += lane.audience.warnings(removedWithChannel: lane.channel != nil)
+                    }
                     continue
                 }
-                let audience = wanted[place]
-                // What the row of an audience that comes back has is not known, so each of these columns is written.
-                changes.append((lane.id, from ?? (nil, -1, before, !starts[place]), row(place)))
-                if position == nil, let closedAt = lane.closedAt { all[index].reopen(closedAt: closedAt) }
-                guard audience != before else { continue }
+                if former.contains(lane.id), let closedAt = lane.closedAt { all[index].reopen(closedAt: closedAt) }
+                guard audience != lane.audience else { continue }
                 all[index].change(audience, at: now)
-                if audience.delivery == .channel, audience.storagePolicy != before.storagePolicy {
-                    reasons[audience.bundleID, default: []].append(
-                        "the audience\(audience.variant.map { " \($0)" } ?? "") in \(audience.environment.rawValue) gets "
-                            + "another channel, for its storage policy is \(audience.storagePolicy.rawValue) now")
+                if audience.delivery == .channel, audience.storagePolicy != lane.audience.storagePolicy {
                     warnings += lane.channel?.channelID.map { [audience.warning(lost: $0)] } ?? []
                 }
             }
         }
-        changes.removeAll { AudienceColumns.columns.isSame($0.from, $0.to) }
-        if !changes.isEmpty {
+        if !(removed + former).isEmpty {
             try await connection.query(
-                AudienceColumns.columns.update(
-                    changes.map(\.to), from: changes.map(\.from), ids: changes.map(\.lane)))
+                """
+                update audiences set event_key = case when lane = any(\(former)) then \(key.rawValue)::text end
+                where lane = any(\(removed + former))
+                """)
         }
-        let added = places.values.sorted().map(row)
-        if !added.isEmpty { try await connection.query(AudienceColumns.columns.insert(added)) }
-        try await connection.query(takeOverTokens(from: lanes))
+        try await connection.pipeline([AudienceColumns.write(rows), takeOverTokens(from: lanes)])
         try await connect()
-        return (apps, reasons.mapValues { $0.joined(separator: "; ") }, warnings)
+        return (apps, warnings)
     }
 
     /// Selects the lane of an audience that comes back. If its channel is still active, or if it is reached by tokens, the

@@ -77,13 +77,12 @@ extension EventChange {
     /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. A channel
     /// that does not exist yet has no followers, and no channel is created for the `end`.
     private func sendEnd(to lanes: [Int]) async throws {
-        let crowds = try await connection.query("select lane from crowds where event_key = \(key.rawValue)")
-        let reached = Set<Int>(try crowds.map { try $0.decode("lane") })
-        var isAwaited = false
+        var isReached = false
         try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
-            if lane.makeWayForEnd(hasTokens: reached.contains(lane.id), at: now) { isAwaited = true }
+            if lane.makeWayForEnd(at: now) { isReached = true }
         }
-        if isAwaited { try await accept([Contract.BroadcastDraft(event: .end)]) }
+        let tokens = try await connection.query("select from crowds where event_key = \(key.rawValue) limit 1")
+        if isReached || !tokens.isEmpty { try await accept(.init(event: .end)) }
         try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
             if lane.channel == nil { lane.giveUpChannel(at: now) }
         }

@@ -21,11 +21,8 @@ extension EventStore {
         let (isNew, isMoved, warnings) = try await change(key, within: reach, by: actor, now: now) {
             try await $0.declare(draft, if: condition)
         }
-        let outlook = try await isMoved ? self.outlook(of: key, now: now) : []
-        guard var event = try await event(key, now: now) else {
-            throw Problem(.eventNotFound, "The event was removed while it was being written.")
-        }
-        event.value.warnings = warnings + outlook
+        var event = try await declared(key, within: reach, now: now)
+        event.value.warnings = try await warnings + (isMoved ? outlook(of: key, now: now) : [])
         return (event, isNew)
     }
 }
@@ -45,19 +42,16 @@ extension EventChange {
         try await refuseUnknownApps(draft)
         let audiences = try draft.audiences.map { try Audience($0) }
         let contents = try await checkContents(draft, audiences)
-        let (apps, reasons, warnings) = try await writeAudiences(audiences, started: draft.start?.audiences)
-        let changes = DeclarationWarnings(
-            from: before.map { ($0.startsAt, $0.endsAt) },
-            to: (draft.startsAt?.inMicroseconds, draft.endsAt?.inMicroseconds),
-            start: draft.start, now: now)
-        let moving = try await move(draft, changes)
+        let (apps, warnings) = try await writeAudiences(audiences, started: draft.start?.audiences)
+        let moving = try await move(draft, from: before)
         try await connection.pipeline([
             EventStore.writeStart(key.rawValue, draft, by: actor), StartStore.makeDue(key, now: now),
-            audit.insert(isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps, reasons: reasons),
+            audit.insert(isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps),
             WakeUps.wake([.channels, .starts]),
         ])
-        let all = warnings + moving + changes.keeping(startAt: before?.startAt) + changes.start + contents
-        return (isNew, changes.isMoved, all)
+        let times = (draft.startsAt?.inMicroseconds, draft.endsAt?.inMicroseconds)
+        let isMoved = before.map { ($0.startsAt, $0.endsAt) != times } ?? false
+        return (isNew, isMoved, warnings + moving + contents)
     }
 
     /// Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With `If-Match`, an
@@ -79,17 +73,12 @@ extension EventChange {
     ///
     /// - Throws: `event-ended` if the organiser ended or cancelled the event, or if the declared times are in the past.
     private func reopen(_ draft: Contract.EventDraft, _ before: Locked) async throws {
-        guard let expiredAt = before.expiredAt else {
+        guard let expiredAt = before.expiredAt, draft.reaches(beyond: now) else {
             throw Problem(
                 .eventEnded,
-                "The event \(key) is over and cannot be changed. To continue it, POST /v1/events/\(key)/reopen; for "
-                    + "another event, use a new event key.")
-        }
-        guard draft.reaches(beyond: now) else {
-            throw Problem(
-                .eventEnded,
-                "The event \(key) was closed because neither an end nor anything else was sent for it. To continue "
-                    + "it, declare it with an endsAt in the future.")
+                "The event \(key) is over and cannot be changed. To continue it, POST /v1/events/\(key)/reopen or, if it was "
+                    + "closed without an end, declare it with an endsAt in the future; for another event, use a new event "
+                    + "key.")
         }
         WebhookNews.note(events: [key.rawValue], at: now)
         // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels after
@@ -97,35 +86,42 @@ extension EventChange {
         try await connection.query(ChannelStore.lockAlignment)
         let lanes: PostgresQuery = "(array(select lane from audiences where event_key = \(key.rawValue)))"
         try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: expiredAt) }
-        try await connection.pipeline([
-            keepChannels(of: lanes),
-            audit.insert(
-                .eventChanged, .init(eventKey: key), reason: "it had been closed without an end; it lives again"),
-        ])
+        try await connection.query(keepChannels(of: lanes))
     }
 
     /// Moves broadcasts that are scheduled relative to the event's start; without a start they wait for one. If the
-    /// event is postponed, clears `first_update_at`, so that the event's state is `scheduled` again. The caller holds
-    /// the lock on the event's row.
+    /// event is postponed, clears `first_update_at`: until the new start the event is not live, even if messages were sent
+    /// before. Only a new update makes it live earlier. The caller holds the lock on the event's row.
     ///
-    /// - Returns: warnings about scheduled broadcasts.
-    private func move(_ draft: Contract.EventDraft, _ changes: DeclarationWarnings) async throws -> [String] {
-        guard changes.isMoved else { return [] }
-        let scheduled = try await connection.query(
-            """
-            select send_at as "sendAt", send_after_start as "afterStart" from broadcasts
-            where event_key = \(key.rawValue) and scheduled
-            """
-        ).read(DeclarationWarnings.Scheduled.self)
+    /// - Returns: warnings about what does not move, because it has a time of its own.
+    private func move(_ draft: Contract.EventDraft, from before: Locked?) async throws -> [String] {
+        let startsAt = draft.startsAt?.inMicroseconds
+        guard let before, before.startsAt != startsAt else { return [] }
+        let isPostponed = startsAt.map { $0 > max(now, before.startsAt ?? now) } ?? false
         try await connection.pipeline([
-            "update events set first_update_at = null where key = \(key.rawValue) and \(changes.isPostponed)",
+            "update events set first_update_at = null where key = \(key.rawValue) and \(isPostponed)",
             """
             update broadcasts
             set send_at = \(draft.startsAt ?? .undated) + make_interval(secs => send_after_start)
             where event_key = \(key.rawValue) and scheduled and send_after_start is not null
             """, WakeUps.wake([.schedule]),
         ])
-        return changes.moving(scheduled)
+        let fixed = try await connection.query(
+            """
+            select send_at from broadcasts
+            where event_key = \(key.rawValue) and scheduled and send_after_start is null order by send_at
+            """)
+        var kept: [String] = []
+        if let first = try fixed.first?.decode(Date.self, "send_at") {
+            kept.append("\(fixed.count) scheduled messages, the first at \(RFC3339.text(first))")
+        }
+        if let at = before.startAt, draft.start?.at?.inMicroseconds == at {
+            kept.append("the start of cards at \(RFC3339.text(at))")
+        }
+        return kept.map {
+            "startsAt was changed. What has a time of its own keeps it: \($0). A sendAt such as {\"afterStart\": -600}, and a "
+                + "start without at, move with the event."
+        }
     }
 
     /// Inserts the event's own row, unless it exists.
@@ -167,20 +163,17 @@ extension EventChange {
     private func refuseUnknownApps(_ draft: Contract.EventDraft) async throws {
         let rows = try await connection.query(
             """
-            select n.place, n.bundle_id as named, a.bundle_id as registered
-            from unnest(\(draft.audiences.map(\.bundleId))) with ordinality as n(bundle_id, place)
-            left join apps a on a.topic = lower(n.bundle_id) and not exists (
-                select from app_environments where bundle_id = a.bundle_id and deleting_since is not null)
-            where a.bundle_id is distinct from n.bundle_id order by n.place
+            select n.place, n.bundle_id from unnest(\(draft.audiences.map(\.bundleId))) with ordinality as n(bundle_id, place)
+            where not exists (
+                select from apps a where a.bundle_id = n.bundle_id and not exists (
+                    select from app_environments where bundle_id = a.bundle_id and deleting_since is not null))
+            order by n.place
             """)
         let errors = try rows.map { row in
-            let (place, named): (Int, String) = (try row.decode("place"), try row.decode("named"))
+            let (place, named): (Int, String) = (try row.decode("place"), try row.decode("bundle_id"))
             return FieldError(
                 pointer: "/audiences/\(place - 1)/bundleId",
-                detail: try row.decode(String?.self, "registered").map {
-                    "The app is registered as \($0). Use this spelling."
-                }
-                    ?? "There is no app \(named). Register it with PUT /v1/apps/\(named) first.")
+                detail: "There is no app \(named), in this spelling. Register it with PUT /v1/apps/\(named) first.")
         }
         guard errors.isEmpty else {
             throw Problem(.invalidRequest, "Some audiences name an app that is not registered.", errors: errors)

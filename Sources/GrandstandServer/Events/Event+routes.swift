@@ -82,37 +82,26 @@ extension API {
             key, draft, within: caller.reach, by: caller.actor, if: condition, now: now())
     }
 
-    /// How often a patch without `If-Match` is tried while others change the same event.
-    private static let patchTries = 5
-
     /// Applies a JSON Merge Patch (RFC 7396) to the declaration.
     ///
-    /// - Throws: the errors of `putEvent`; `event-not-found`; `store-unavailable` if others changed the event during every
-    ///   try.
+    /// - Throws: the errors of `putEvent`; `event-not-found`.
     func patchEvent(
         _ key: EventKey, _ patch: JSONValue, if condition: WriteCondition, _ caller: APIKey
     ) async throws -> Versioned<Contract.Event> {
-        guard case .object = patch.kind else {
-            throw Problem.invalid(
-                "A change of an event is a JSON object with the members that change.", at: "",
-                "An object was expected, not \(patch.kindName).")
+        // The caller's access is checked before `If-Match`, so that the answer does not reveal which events other
+        // callers have.
+        let present = try await stores.events.declared(key, within: caller.reach, now: now())
+        try condition.check(present.version)
+        // Members with the value `null` stay in the result, so that `putEvent` also refuses an unknown member whose
+        // value is `null`.
+        let declared = try JSONValue(parsing: JSONDraft(written: present.value).text)
+        let merged = try JSONValue(parsing: MergePatch.apply(patch, to: declared, keepsNulls: true))
+        do {
+            return try await putEvent(key, merged, if: .versions([present.version]), caller).event
+        } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
+            // Another writer changed the event after it was read.
+            return try await patchEvent(key, patch, if: condition, caller)
         }
-        for _ in 0..<Self.patchTries {
-            // The caller's access is checked before `If-Match`, so that the answer does not reveal which events other
-            // callers have.
-            let present = try await stores.events.declared(key, within: caller.reach, now: now())
-            try condition.check(present.version)
-            // Members with the value `null` stay in the result, so that `putEvent` also refuses an unknown member whose
-            // value is `null`.
-            let declared = try JSONValue(parsing: JSONDraft(written: present.value).text)
-            let merged = try JSONValue(parsing: MergePatch.apply(patch, to: declared, keepsNulls: true))
-            do {
-                return try await putEvent(key, merged, if: .versions([present.version]), caller).event
-            } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
-                // Another writer changed the event after it was read: try again.
-            }
-        }
-        throw Problem(.storeUnavailable, "Others change this event all the time. Try again.", retryAfter: 1)
     }
 }
 
@@ -157,7 +146,6 @@ extension Contract.EventDraft {
             checked.start?.check(startsAt: draft.startsAt, audiences: ids, &faults)
             checked.topics = draft.topics ?? []
             checked.metadata = draft.metadata ?? RawJSON(unchecked: "{}".utf8)
-            if draft.defaults == Contract.EventDefaults() { checked.defaults = nil }
             return checked
         }
         try start?.requireFit(with: defaults ?? .init())
@@ -177,8 +165,7 @@ extension Contract.EventDraft {
                 faults.add(
                     "/audiences/\(index)/\(id.variant == nil ? "environment" : "variant")",
                     "\(id.bundleID) in \(id.environment.rawValue)\(id.variant.map { " in variant \($0)" } ?? "") is "
-                        + "listed twice; an event has one channel for each app, environment and variant, with one "
-                        + "policy.")
+                        + "listed twice. An event has one audience for each app, environment and variant.")
             }
         }
     }

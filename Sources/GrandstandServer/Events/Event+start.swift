@@ -10,8 +10,7 @@ extension EventStore {
     /// `start_runs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
     /// wait for the run's lock.
     ///
-    /// If a person requested or stopped the start, a declaration does not undo this. If the declaration changes
-    /// nothing, `declared_by` stays.
+    /// If a person requested or stopped the start, a declaration does not undo this.
     static func writeStart(_ key: String, _ draft: Contract.EventDraft, by actor: AuditActor) -> PostgresQuery {
         guard let start = draft.start else { return "delete from event_starts where event_key = \(key)" }
         return """
@@ -20,8 +19,7 @@ extension EventStore {
                 \(start.restart ?? false), \(start.at ?? draft.startsAt), \(actor.text))
             on conflict (event_key) do update set declaration = excluded.declaration, at = excluded.at,
                 attributes_type = excluded.attributes_type, restarts = excluded.restarts,
-                declared_by = case when s.declaration::text <> excluded.declaration::text
-                    then excluded.declared_by else s.declared_by end,
+                declared_by = excluded.declared_by,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
             """
     }
@@ -57,8 +55,7 @@ extension EventStore {
 }
 
 extension PostgresRow {
-    /// The declaration in a row with `EventStore.windowColumns`.
-    func startDeclaration() throws -> Contract.StartDraft {
+    fileprivate func startDeclaration() throws -> Contract.StartDraft {
         try JSONValue(decoding: decode(PostgresJSON.self, "start").bytes).decode()
     }
 

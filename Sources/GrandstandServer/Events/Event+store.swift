@@ -110,8 +110,7 @@ package struct EventStore: Sendable {
             select u.event_key, u.bundle_id as "bundleId", u.environment, nullif(u.variant, '') as variant,
                 u.storage_policy as "storagePolicy", u.delivery, u.priority, u.content, 'none' as "channel.state",
                 c.channel_id as "channel.channelId", c.reason as "channel.reason",
-                c.next_attempt_at as "channel.nextAttemptAt", c.state as channel_state,
-                coalesce(\(ChannelStore.pending(lane: "u.lane")), false) as has_messages
+                c.next_attempt_at as "channel.nextAttemptAt", c.state as channel_state
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
                 where \(AudienceColumns.serves("c", "u"))
@@ -132,9 +131,7 @@ package struct EventStore: Sendable {
     ) throws -> Contract.EventAudience {
         var audience: Contract.EventAudience = try row.read()
         let state: Channel.State? = try row.optionalWord("channel_state")
-        // An event that is over gets a channel only for a message that waits.
-        let mayWait = try !event.isOver || row.decode("has_messages")
-        if audience.delivery != .channel || state == nil && !mayWait {
+        if audience.delivery != .channel || state == nil && event.isOver {
             audience.channel = .init(state: .none)
         } else if let state, state != .deleted || event.isOver {
             audience.channel.state = state.shown

@@ -16,61 +16,66 @@ extension EventStore {
         _ key: EventKey, audiences chosen: [Contract.AudienceSelector]?, within reach: AppReach, by actor: AuditActor,
         now: Date
     ) async throws -> Contract.ReopenedEvent {
-        let (report, broadcasts) = try await change(key, within: reach, by: actor, now: now) {
-            try await $0.reopen(audiences: chosen)
-        }
-        guard let event = try await event(key, now: now) else {
-            throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
+        let ends = try await change(key, within: reach, by: actor, now: now) { try await $0.reopen(audiences: chosen) }
+        let event = try await declared(key, within: reach, now: now).value
+        var (channels, warnings): ([Contract.ReopenedChannel], [String]) = ([], [])
+        for audience in event.audiences {
+            let (app, environment, variant) = (audience.bundleId, audience.environment, audience.variant)
+            let selector = Contract.AudienceSelector(bundleId: app, environment: environment, variant: variant)
+            guard let mayHaveEnded = ends.opened[selector] else { continue }
+            let fate: Contract.ChannelFate =
+                audience.isByToken ? .none : audience.channel.state == .active ? .kept : .new
+            channels.append(.init(bundleId: app, environment: environment, variant: variant, channel: fate))
+            if fate == .new {
+                warnings.append(
+                    "\(audience.words) gets a new channel. If it had one before, the followers of that are lost; lookups of "
+                        + "the event return the new one.")
+            }
+            if mayHaveEnded {
+                warnings.append(
+                    "APNs accepted an end for \(audience.words), or may have accepted it. An activity that received it "
+                        + "cannot be restored. The others continue.")
+            }
         }
         return Contract.ReopenedEvent(
-            channels: report.channels, broadcasts: broadcasts.map(\.words),
-            warnings: report.warnings + (try await outlook(of: key, now: now)), event.value)
+            channels: channels, broadcasts: ends.sent.map(\.words),
+            warnings: warnings + (try await outlook(of: key, now: now)), event)
     }
 }
 
 extension EventChange {
-    /// The opened audiences in the event's order, and warnings about what cannot be undone.
-    fileprivate typealias Report = (channels: [Contract.ReopenedChannel], warnings: [String])
-
     /// What was found when the ends of the chosen lanes were undone.
-    private struct Ends {
+    fileprivate struct Ends {
         var lanes: [Lane] = []
-        /// Lanes that took no messages: all of an event that was over, otherwise those that had an end.
-        var opened: [Int] = []
-        /// Lanes whose devices may have got an end.
-        var mayHaveEnded: Set<Int> = []
-        /// The broadcasts of ends that are not sent any more.
-        var cancelled: Set<UUID> = []
-        /// Broadcasts that an end had superseded and that are now sent after all, in order of acceptance.
-        var resent: [UUID] = []
-        /// The audiences whose newest content must be sent once more. The key is the broadcast that has this content.
-        var news: [UUID: [Contract.AudienceSelector]] = [:]
+        /// The audiences that took no messages: all of an event that was over, otherwise those that had an end. With each,
+        /// whether its devices may have got the end.
+        var opened: [Contract.AudienceSelector: Bool] = [:]
+        /// Broadcasts that are sent now: those that an end had superseded, in order of acceptance, and the newest content.
+        var sent: [UUID] = []
+        /// The audiences whose newest content must be sent once more.
+        var lackNews: [Contract.AudienceSelector] = []
 
         mutating func takeBack(_ lane: inout Lane, at now: Date) {
             let before = lane
             let (mayHaveLeft, needsNews) = lane.takeBackEnd(at: now)
             lanes.append(lane)
-            if (before.fencedAt ?? before.closedAt) != nil { opened.append(lane.id) }
-            if mayHaveLeft { mayHaveEnded.insert(lane.id) }
-            if needsNews, let newest = lane.newest { news[newest, default: []].append(.only(lane.audience.id)) }
-            for (message, before) in zip(lane.messages, before.messages) where message.state != before.state {
-                if message.isEnd, message.state == .cancelled { cancelled.insert(message.broadcast) }
-                if before.state.isSettled, !message.state.isSettled, !resent.contains(message.broadcast) {
-                    resent.append(message.broadcast)
-                }
+            if (before.fencedAt ?? before.closedAt) != nil { opened[.init(lane.audience.id)] = mayHaveLeft }
+            if needsNews { lackNews.append(.only(lane.audience.id)) }
+            for (message, before) in zip(lane.messages, before.messages)
+            where before.state.isSettled && !message.state.isSettled && !sent.contains(message.broadcast) {
+                sent.append(message.broadcast)
             }
         }
     }
 
-    fileprivate func reopen(audiences chosen: [Contract.AudienceSelector]?) async throws -> (Report, broadcasts: [UUID])
-    {
+    fileprivate func reopen(audiences chosen: [Contract.AudienceSelector]?) async throws -> Ends {
         // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
         // after the event is open again. An alignment may also lock the event, so this transaction takes the
         // alignment's lock before the event's.
         try await connection.query(ChannelStore.lockAlignment)
         let isOver = try await lock().isOver
-        // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
-        // accepts broadcasts, and an acceptance locks all lanes of the event.
+        // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: the acceptance of
+        // the newest content locks all lanes of the event.
         var ends = Ends()
         try await LaneRows.changeAll(
             "(array(select lane from audiences where event_key = \(key.rawValue)))",
@@ -83,8 +88,18 @@ extension EventChange {
                 if chosen?.contains(where: { $0.matches(audience) }) ?? true { ends.takeBack(&all[index], at: now) }
             }
         }
-        guard isOver || !ends.opened.isEmpty else { return (([], []), []) }
+        guard isOver || !ends.opened.isEmpty else { return ends }
         if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
+        // Ends that were sent to nobody are withdrawn.
+        let withdrawn = try await connection.query(
+            """
+            update broadcasts b set cancelled = true, withdrawn_by = \(actor.text)
+            where b.event_key = \(key.rawValue) and b.event = 'end' and not b.scheduled and not b.cancelled and not b.shown
+                and not exists (
+                    select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
+            returning id
+            """)
+        try await connection.pipeline(withdrawn.map { audit.withdrawal(of: try $0.decode("id")) })
         try await connection.pipeline([
             """
             update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
@@ -100,78 +115,11 @@ extension EventChange {
             StartStore.makeDue(key, now: now),
             WakeUps.wake(Set(ends.lanes.flatMap(\.topics)).union([.channels, .starts])),
         ])
-        try await withdraw(ends.cancelled)
-        let broadcasts = try await ends.resent + sendNews(ends.news)
-        return (try await report(on: ends.opened, ends.mayHaveEnded), broadcasts)
-    }
-
-    /// Withdraws ends that were sent to nobody, in the same way as other broadcasts are withdrawn.
-    private func withdraw(_ ends: Set<UUID>) async throws {
-        guard !ends.isEmpty else { return }
-        let rows = try await connection.query(
-            """
-            update broadcasts b set cancelled = true, withdrawn_by = \(actor.text)
-            where b.id = any(\(Array(ends))) and not b.cancelled and not b.shown and not exists (
-                select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
-            returning b.id
-            """)
-        let withdrawn: [UUID] = try rows.map { try $0.decode("id") }
-        WebhookNews.note(broadcasts: withdrawn, at: now)
-        try await connection.pipeline(withdrawn.map { audit.withdrawal(of: $0, wasScheduled: false) })
-    }
-
-    /// Sends the newest content from before the end once more. So APNs stores this content, not the end, for devices
-    /// that are offline.
-    ///
-    /// - Returns: the IDs of the new broadcasts. Content that is refused now is not sent. For example, the event may
-    ///   have activities with tokens by now, and the size limit for tokens is lower than for channels.
-    private func sendNews(_ news: [UUID: [Contract.AudienceSelector]]) async throws -> [UUID] {
-        guard !news.isEmpty else { return [] }
-        let rows = try await connection.query(
-            """
-            select b.id, \(BroadcastRows.draft()) from broadcasts b
-            where b.id = any(\(Array(news.keys))) order by b.accepted_at, b.id
-            """)
-        let requests = try rows.map { row in
-            let old = try row.draft()
-            let byVariant = old.byVariant?.compactMapValues { own in
-                own.contentState.map { Contract.VariantContent(contentState: $0) }
-            }
-            return Contract.BroadcastDraft(
-                event: .update, contentState: old.contentState, byVariant: byVariant,
-                audiences: news[try row.decode("id")], staleDate: old.staleDate,
-                relevanceScore: old.relevanceScore)
+        // An update without content takes the newest there is. So APNs stores it, not the end, for devices that are
+        // offline.
+        if !ends.lackNews.isEmpty {
+            ends.sent += try await accept(.init(event: .update, audiences: ends.lackNews)).map { [$0] } ?? []
         }
-        return try await accept(requests).compactMap { try? $0.get().uuid }
-    }
-
-    private func report(on lanes: [Int], _ mayHaveEnded: Set<Int>) async throws -> Report {
-        let rows = try await connection.query(
-            """
-            select u.lane, u.bundle_id, u.bundle_id as "bundleId", u.environment, nullif(u.variant, '') as variant,
-                case when not \(AudienceColumns.wantsChannel("u")) then 'none'
-                    when (select state = 'active' from channels where id = u.channel) then 'kept' else 'new' end
-                    as channel, (
-                    select k.channel_id from (select * from channels where event_key = u.event_key offset 0) k
-                    where \(AudienceColumns.serves("k", "u")) and k.channel_id is not null
-                    order by k.created_at desc limit 1) as latest
-            from audiences u where u.lane = any(\(lanes)) order by u.position
-            """)
-        let channels = try rows.read(Contract.ReopenedChannel.self)
-        var warnings: [String] = []
-        for (row, channel) in zip(rows, channels) {
-            let app = try AudienceColumns.id(row).words
-            if channel.channel == .new, let lost = try row.decode(String?.self, "latest") {
-                warnings.append(
-                    "The channel \(lost) of \(app) was deleted, and its followers are lost. A new channel is created; "
-                        + "lookups of the event return it.")
-            }
-            if mayHaveEnded.contains(try row.decode("lane")) {
-                warnings.append(
-                    "APNs accepted an end for \(app), or may have accepted it. An activity that received it cannot be "
-                        + "restored. The others continue.")
-            }
-        }
-        return (channels, warnings)
+        return ends
     }
 }

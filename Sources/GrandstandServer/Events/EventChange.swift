@@ -50,19 +50,16 @@ struct EventChange: Sendable {
 
     func lock() async throws -> Locked { try await Self.lock(key, within: reach, on: connection) }
 
-    /// Accepts broadcasts of the event, which is locked.
+    /// Accepts a broadcast of the event, which is locked.
     ///
-    /// - Returns: for each request its broadcast, or why it was refused.
+    /// - Returns: its ID; `nil`: it was refused.
     @discardableResult
-    func accept(_ requests: [Contract.BroadcastDraft]) async throws -> [Result<Contract.Broadcast, Problem>] {
-        var acceptance = try await Outbox.lock([.event(key)], on: connection, now: now)
-        let results = requests.map { request in
-            Result { () throws(Problem) in
-                try acceptance.add(Intake(target: .event(key), request: request, actor: actor, at: now))
-            }
-        }
+    func accept(_ request: Contract.BroadcastDraft) async throws -> UUID? {
+        var acceptance = try await Outbox.lock([.event(key)], comparing: true, on: connection, now: now)
+        let intake = Intake(target: .event(key), request: request, actor: actor, at: now)
+        let broadcast = try? acceptance.add(intake)
         try await connection.pipeline(Outbox.statements(acceptance) + [WakeUps.wake(acceptance.topics)])
-        return results
+        return broadcast?.uuid
     }
 
     /// Makes retiring channels of these lanes active again.

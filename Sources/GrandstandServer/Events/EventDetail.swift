@@ -18,12 +18,13 @@ struct EventDetail: ConsolePage {
     let throttled: [String]
     let cards: [ScoreCard]
     let audiences: Table
-    let startBars: [StartBar]
+    let startReports: [StartProgress]
     /// The messages; on the first page the scheduled ones come first.
     let timeline: [TimelineEntry]
     /// The newest message of the event.
     let latest: TimelineEntry?
-    let pager: Pager?
+    /// The link to the next page of messages.
+    let onward: String?
     let changes: Table
     /// The pages of the actions that an organiser may take now.
     let links: [Piece.Link]
@@ -66,15 +67,15 @@ struct EventDetail: ConsolePage {
         channelsNote = event.channelsNote
         facts =
             [
-                Fact("Key", .code(key.rawValue)), Fact("Kind", .quoted(event.kind ?? "")),
-                Fact("Channels open", .moment(event.opensAt)), Fact("Changed", .moment(event.updatedAt)),
+                Fact("Key", [.code(key.rawValue)]), Fact("Kind", [.quoted(event.kind ?? "")]),
+                Fact("Channels open", [.moment(event.opensAt)]), Fact("Changed", [.moment(event.updatedAt)]),
             ].nonEmpty
         throttled = contents.throttles.map {
             "\($0.app.bundleID), \($0.app.environment.rawValue): \($0.sentence)"
         }
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
         audiences = Self.audiences(event)
-        startBars = contents.starts.prefix(4).map { StartBar($0) }
+        startReports = contents.starts.prefix(4).map { StartProgress($0) }
         let labels = Self.labels(event.audiences)
         func entry(_ broadcasts: ArraySlice<Contract.Broadcast>) -> TimelineEntry? {
             let before = broadcasts.dropFirst().first { $0.message?.contentState != nil }
@@ -84,8 +85,7 @@ struct EventDetail: ConsolePage {
         let all = contents.scheduled + sent
         timeline = all.indices.compactMap { entry(all[$0...]) }
         latest = entry(contents.newest.prefix(5))
-        // A refused form is answered at another path, so the pager needs the path of the event.
-        pager = Pager(visit, path: ConsolePath.event(key), nextCursor: contents.page.nextCursor)
+        onward = contents.page.nextCursor.map { ConsolePath.link(ConsolePath.event(key), [("cursor", $0)]) }
         changes = Table(
             "Who ended, cancelled or changed it; the newest first", nothing: "Nobody yet.", contents.changes,
             [
@@ -101,7 +101,7 @@ struct EventDetail: ConsolePage {
             ("End it", isOpen, ConsolePath.composer(key, from: nil, "end")),
             ("Cancel it", isOpen, ConsolePath.event(key, "cancel")),
             ("Reopen", !isOpen, ConsolePath.event(key, "reopen")),
-        ].filter(\.1).map { Piece.Link(label: $0.0, href: $0.2) }
+        ].filter(\.1).map { ($0.0, $0.2) }
         let isStoppable = !states.isDisjoint(with: [.scheduled, .waiting, .running])
         stopAction = isOpen && isStoppable ? ConsolePath.event(key, "stop") : nil
         let times: [FormInput] = [
@@ -113,7 +113,7 @@ struct EventDetail: ConsolePage {
             ? nil
             : ResourcePage.Offer(
                 action: ConsolePath.event(key, "move"), button: "Move it", version: "\"\(contents.version)\"",
-                groups: [FormGroup(inputs: times)])
+                inputs: times)
         self.composer = composer
     }
 

@@ -77,9 +77,9 @@ extension API {
         let begun = events.filter { $0.state != .scheduled }.map(\.key)
         let contents = try await stores.events.newestContents(of: begun)
         let previews = try await previews(of: Set(events.flatMap(\.apps)))
-        return events.reduce(into: []) { rows, event in
+        return events.map { event in
             let preview = event.audiences.lazy.compactMap { previews[$0.bundleId] }.first
-            rows.append(EventRow(event, contents[event.key].map { ContentLine($0, preview) }, after: rows.last))
+            return EventRow(event, contents[event.key].map { ContentLine($0, preview) })
         }
     }
 }
@@ -93,7 +93,8 @@ struct EventList: ConsolePage {
     let part: String
     let states: [Choice]
     let parts: [(partHeading: String, rows: [EventRow])]
-    let pager: Pager?
+    /// The link to the next page.
+    let onward: String?
 
     /// - Parameter next: the cursor of the next page.
     init(_ rows: [EventRow], next: String? = nil, _ filter: EventFilter, _ visit: Visit) {
@@ -111,7 +112,7 @@ struct EventList: ConsolePage {
             let rows = rows.filter { $0.part == heading }
             return rows.isEmpty ? nil : (heading, rows)
         }
-        pager = Pager(visit, query: kept + [("state", filter.state?.rawValue)], nextCursor: next)
+        onward = next.map { ConsolePath.link(visit.path, kept + [("state", filter.state?.rawValue), ("cursor", $0)]) }
     }
 }
 
@@ -121,27 +122,17 @@ struct EventRow: Sendable {
     let eventHref: String
     /// The part of the list that it is in.
     let part: String
-    /// The day of its start, or, if it began without a planned start, of its declaration; `nil`: it has no day yet.
-    let day: Moment?
-    /// `2026-11-28`; empty if the row before has the same day.
-    let dayText: String
     let starts: Moment?
-    /// `20:45`, in UTC like `dayText`.
-    let clock: String
     /// What lock screens show of a live event, and what they showed last of one that is over.
     let score: ContentLine?
     /// Its kind and the states of its channels if not all are active.
     let remark: String
 
-    init(_ event: Contract.Event, _ score: ContentLine?, after previous: EventRow? = nil) {
+    init(_ event: Contract.Event, _ score: ContentLine?) {
         self.event = event
         eventHref = ConsolePath.event(event.eventKey)
         part = event.state == .live ? "Live" : event.state == .scheduled ? "Next" : "Over"
         starts = event.startsAt.map { Moment($0) }
-        day = starts ?? (event.state == .scheduled ? nil : Moment(event.createdAt))
-        let isSameDay = previous?.part == part && previous?.day?.day == day?.day
-        dayText = isSameDay ? "" : day?.day ?? ""
-        clock = starts.map { String($0.iso.dropFirst(11).prefix(5)) } ?? ""
         self.score = score
         remark = [event.kind, event.channelsNote].compactMap(\.self).joined(separator: " · ")
     }
@@ -188,7 +179,7 @@ extension Resource {
                     "With an end message, the activities on lock screens end, too. Without it, they stay until they are "
                         + "stale or twelve hours old.",
                     "You can reopen the event while its channels exist. Activities that received the end stay ended.",
-                ], flags: ["end"], asks: true,
+                ], asks: true,
                 notice: { _, fields in
                     fields["end"] == "true"
                         ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent."
@@ -208,14 +199,7 @@ extension Resource {
                 words: [
                     "A push starts the activity on the phones of all who follow one of its topics. A start goes to a phone "
                         + "once, and cannot be taken back there."
-                ], asks: true,
-                trial: (
-                    #"{"dryRun": true}"#,
-                    [
-                        Field("counts", as: "Followers") { .words(Wording.number($0["followers"]?.integer ?? 0)) },
-                        Field("counts", as: "Would get it") { .words(Wording.number($0["pending"]?.integer ?? 0)) },
-                    ]
-                ), notice: { _, _ in "The start is being sent." }),
+                ], asks: true, notice: { _, _ in "The start is being sent." }),
             Action(
                 path: "/events/:key/stop", operation: .stopStart, label: "Stop",
                 notice: { _, _ in "Pushes that were not sent yet are stopped. “Start now” sends them." }),

@@ -122,7 +122,7 @@ struct DeliveryLine: Sendable {
                 (counts.expired, "not reached in time"), (counts.pending, "not sent yet"),
             ].filter { $0.0 > 0 || $0.1 == "accepted" }
             let words = results.map { "\(Wording.number($0.0)) \($0.1)" }.joined(separator: ", ")
-            return "\(Wording.count(counts.total, "activity", "activities")) by token, \(words)"
+            return "\(Wording.number(counts.total)) by token, \(words)"
         }
     }
 
@@ -156,79 +156,34 @@ struct ContentLine: Sendable {
         let all = lineText == nil ? (try? JSONValue(parsing: content))?.members ?? [] : []
         let old = before.flatMap { try? JSONValue(parsing: $0) }
         let members = all.prefix(20).map { name, value -> Member in
-            let text = value.string ?? ReadableJSON.line(value.bytes)
+            let text = value.string ?? ReadableJSON.escaped(String(decoding: value.compact, as: UTF8.self))
             return (name, String(text.prefix(60)), old != nil && old?[name]?.compact != value.compact)
         }
         self.members = members.filter(\.isChanged) + members.filter { !$0.isChanged }
     }
 }
 
-/// Advice for people about refusals by Apple and about deliveries that expired. It depends only on state and reason.
+/// Advice for people about reasons of Apple, as docs/runbook.md has it.
 enum Advice {
-    /// Advice about a rejected or expired delivery; `nil` for other states.
-    static func delivery(_ state: Contract.DeliveryState, reason: String?) -> String? {
-        switch state {
-        case .rejected: known(reason) ?? "Apple refused it. Look the reason up in Apple's documentation of APNs."
-        case .expired:
-            if let advice = known(reason) {
-                "It was tried until it expired. \(advice)"
-            } else if reason != nil {
-                "It was tried until it expired. Check with `grandstand doctor` whether APNs can be reached; phones "
-                    + "may not have this content, so send the newest state."
-            } else {
-                "It waited for its channel (see the audience above) or for its turn until its time ran out. Give the "
-                    + "next broadcast a longer time with expiresIn."
-            }
-        case .waiting, .queued, .sending, .accepted, .superseded, .cancelled, .unknown: nil
+    private static let rows = EmbeddedFiles.rows(of: "runbook.md").filter { $0.count == 2 }
+
+    /// What the runbook says about a reason; `nil`: nothing.
+    static func known(_ reason: String?) -> String? {
+        guard let reason = reason.map({ APNsReason(rawValue: $0).rawValue }) else { return nil }
+        return rows.first { $0[0].contains("`\(reason)`") }.map { row in
+            row[1].replacing(/\[([^\]]+)\]\([^)]+\)/) { $0.output.1 }.replacing("`", with: "")
         }
     }
 
-    /// Advice about a channel that waits or failed.
-    static func channel(reason: String?) -> String? {
-        if reason == Problem.Kind.quotaExhausted.rawValue {
-            return
-                "The app has reached its limit of channels. End or cancel events that are over, or raise the limit; "
-                + "the channel is then created by itself."
-        }
-        return known(reason)
+    /// Advice about a rejected or expired delivery; `nil` for other states.
+    static func delivery(_ state: Contract.DeliveryState, reason: String?) -> String? {
+        guard state == .rejected || state == .expired else { return nil }
+        return known(reason) ?? "Phones may not have this content: send the newest state. See docs/runbook.md."
     }
 
     /// Shows the reason of a channel's state, and advice.
     static func pieces(_ reason: String?, isActive: Bool) -> [Piece] {
-        [.quoted(reason ?? ""), .line(isActive ? "" : channel(reason: reason) ?? "")]
-    }
-
-    private static func known(_ reason: String?) -> String? {
-        guard let reason = reason.map(APNsReason.init), let status = reason.status else { return nil }
-        switch reason {
-        case .broadcastFeatureNotEnabled: return capability
-        case .payloadTooLarge:
-            return "Shorten contentState or alert: Apple takes \(Wording.number(APNsLimits.broadcastPayload)) bytes."
-        case .badExpirationDate:
-            return "Apple does not take this expiration on a channel of this storage policy. Leave apnsExpiration out."
-        default: break
-        }
-        switch reason.meaning(status: status) {
-        case .badRequest:
-            return "Apple found the request malformed; repeating it cannot help. Correct the broadcast, or report the "
-                + "request ID."
-        case .channelGone:
-            return
-                "Apple said that it does not know the channel. If the channel is missing from Apple's list, too, the "
-                + "event gets another by itself; send the newest state again."
-        case .configuration:
-            return "Apple refused this because of the app's registration: check the bundle ID and the key's team "
-                + "(grandstand doctor)."
-        case .credentials:
-            return "Apple did not take the key: check the key file, the key ID and the team ID (grandstand doctor)."
-        case .quota:
-            return
-                "Apple creates no more channels for this app: delete channels that nobody needs. The app's "
-                + "reconciliations list them."
-        case .throttled:
-            return "Apple asked to slow down. Send less often, or give broadcasts more time with expiresIn."
-        case .unavailable: return "Apple had trouble of its own. Send the newest state again."
-        }
+        [.quoted(reason ?? ""), .words(isActive ? "" : known(reason) ?? "")]
     }
 
     /// Advice about a key that APNs refuses.

@@ -11,21 +11,21 @@ internal import Synchronization
 extension API {
     /// - Returns: the key; `nil` on open routes.
     /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
-    func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
+    func admit(_ request: Request, _ context: APIContext, _ route: Route) async throws -> APIKey? {
         guard let scopes = route.scopes else { return nil }
         guard let secret = Self.bearer(request.headers[.authorization]) else {
             throw refusal("Send your key as Authorization: Bearer <secret>.", context)
         }
         let key = try await identify(String(secret), context, for: scopes)
         try Self.check(key, for: scopes)
-        try Self.checkApp(key, context, to: route)
+        try Self.checkApp(key, context, route)
         return key
     }
 
     /// Checks that the key reaches the app in the path.
     ///
     /// - Throws: `forbidden`.
-    static func checkApp(_ key: APIKey, _ context: APIContext, to route: Route) throws(Problem) {
+    static func checkApp(_ key: APIKey, _ context: APIContext, _ route: Route) throws(Problem) {
         guard let bundleID = BundleID(rawValue: context.text("bundleId")) else { return }
         // A key with an event-key prefix may not change the app itself, because a change of the app affects all
         // events.
@@ -41,9 +41,7 @@ extension API {
         _ secret: String, _ context: APIContext, for scopes: [Contract.Scope]
     ) async throws -> APIKey {
         guard let key = try await keys.authenticate(secret), !key.isExpired(at: now()) else {
-            throw refusal(
-                "This key is not known, has expired, or was revoked. `grandstand keys create` on the server's machine makes one.",
-                context)
+            throw refusal("This key is not known, has expired, or was revoked.", context)
         }
         try resume(key, context, for: scopes)
         return key
@@ -54,15 +52,10 @@ extension API {
     /// - Throws: `rate-limited`.
     func resume(_ key: APIKey, _ context: APIContext, for scopes: [Contract.Scope]) throws(Problem) {
         if !key.isForClientApps { onTrust(context.channel) }
-        let standing = limits.take(key.id, isForClientApps: key.isForClientApps, for: scopes, at: now())
+        let standing = limits.take(key, for: scopes, at: now())
         RequestShare.current?.belongs(to: key.id, standing)
         if let standing, standing.isExhausted {
-            let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
-            throw Problem(
-                .rateLimited,
-                "The key \(key.name) may make \(rate) requests a second here, \(standing.limit) at once. "
-                    + "Try again in \(standing.reset) s.",
-                retryAfter: standing.reset)
+            throw Problem.tooMany("requests of the key \(key.name)", wait: standing.reset)
         }
         keys.used(key)
     }
@@ -73,7 +66,7 @@ extension API {
     static func check(_ key: APIKey, for scopes: [Contract.Scope]?) throws(Problem) {
         guard let scopes else { return }
         if scopes.isEmpty, key.isOfDevices {
-            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
+            throw Problem(.forbidden, "The key \(key.name) is for installations and lookups only.")
         }
         if !scopes.isEmpty, !scopes.contains(where: key.holds) {
             let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
@@ -84,29 +77,18 @@ extension API {
     /// Counts a failed authentication against the caller's address. Returns a problem with `detail`, or `rate-limited`
     /// after too many failures.
     func refusal(_ detail: String, _ context: APIContext) -> Problem {
-        guard let standing = limits.fail(context.address, at: now()), standing.isExhausted else {
+        guard let standing = limits.addresses.take(context.address, at: now()), standing.isExhausted else {
             return Problem(.unauthenticated, detail)
         }
-        return Problem(
-            .rateLimited,
-            "Too many requests without a valid key came from this address. Try again in \(standing.reset) s.",
-            retryAfter: standing.reset)
+        return .tooMany("requests without a valid key from this address", wait: standing.reset)
     }
 
     /// The token of `Bearer <token>` (RFC 6750). The scheme's case does not matter.
     static func bearer(_ header: String?) -> Substring? {
-        let space = UInt8(ascii: " ")
-        guard let words = header?.utf8.drop(while: { $0 == space }), let end = words.firstIndex(of: space),
-            Substring(words[..<end]).lowercased() == "bearer"
-        else { return nil }
-        let token = words[end...].dropFirst()
-        return token.isEmpty ? nil : Substring(token)
+        let words = (header ?? "").utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard words.count == 2, Substring(words[0]).lowercased() == "bearer" else { return nil }
+        return Substring(words[1])
     }
-}
-
-extension APIContext {
-    /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
-    var isOfClientApp: Bool { key?.isForClientApps ?? true }
 }
 
 extension APIContext: PathReading {
@@ -153,9 +135,10 @@ struct APIContext: RequestContext, Sendable {
 
     /// The actor of this request in the audit log.
     var actor: AuditActor { key?.actor ?? .server }
-}
 
-extension APIContext {
+    /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
+    var isOfClientApp: Bool { key?.isForClientApps ?? true }
+
     /// The key of the caller of a route that needs one. `API.admit` rejects requests without a key.
     var caller: APIKey {
         get throws(Problem) {

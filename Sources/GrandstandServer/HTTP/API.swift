@@ -61,7 +61,7 @@ struct API: Sendable {
         for route in routes {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in
                 var context = context
-                context.key = try await admit(request, context, to: route)
+                context.key = try await admit(request, context, route)
                 // Probes may send any query; it is ignored.
                 if route.scopes != nil, let query = request.uri.query {
                     context.query = try QueryParameters(query, known: route.operation.query)
@@ -78,12 +78,9 @@ struct API: Sendable {
     var routes: [Route] {
         lookupRoutes + appRoutes + contentRoutes + channelRoutes + reconciliationRoutes + auditRoutes + eventRoutes
             + startRoutes + broadcastRoutes + stateRoutes + quotaRoutes + webhookRoutes
-            + installationRoutes + activityRoutes + keyRoutes + contractRoutes
+            + installationRoutes + keyRoutes + contractRoutes
     }
-}
 
-/// The operations on each kind of resource.
-extension API {
     var webhooks: WebhookStore {
         WebhookStore(database: stores.main, networks: configuration.webhookNetworks, now: now)
     }
@@ -110,13 +107,11 @@ extension API {
             numbers,
         ]
     }
-}
 
-/// `/openapi.yaml`: the contract of this server, without authentication.
-extension API {
     /// All answers share these bytes, so answers to slow clients need no copy.
     private static let contract = ByteBuffer(string: ContractText.yaml)
 
+    /// `/openapi.yaml`: the contract of this server, without authentication.
     var contractRoutes: [Route] {
         [
             Route(.contract) { _, _ in
@@ -128,15 +123,7 @@ extension API {
 
 /// One operation of the contract with its handler.
 struct Route: Sendable {
-    /// A request that was parsed and checked, and the remaining work, which needs the database.
-    struct Prepared: Sendable {
-        /// The semaphore at which the request waits before any database access; `nil`: the request does not wait.
-        var turn: Semaphore?
-        let answer: @Sendable () async throws -> Response
-    }
-
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
-    typealias Preparation = @Sendable (Request, APIContext) async throws -> Prepared
     /// Returns the answer for an earlier request that began to make an object and was never answered. `nil`: the
     /// earlier request had no effect.
     typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
@@ -153,21 +140,14 @@ struct Route: Sendable {
     /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
     /// transaction.
     let recover: Recovery?
-    let prepare: Preparation
+    /// The semaphore at which a request with a body of so many bytes waits before any database access; `nil`: it does
+    /// not wait.
+    let turn: (@Sendable (_ bytes: Int) -> Semaphore)?
+    let handler: Handler
 
     init(
         _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recover: Recovery? = nil,
-        _ handler: @escaping Handler
-    ) {
-        self.init(
-            operation, bodyLimit: bodyLimit, recover: recover,
-            prepare: { request, context in Prepared { try await handler(request, context) } })
-    }
-
-    /// A route whose requests may have to wait at a semaphore. `prepare` parses a request and does not use the
-    /// database.
-    init(
-        _ operation: Contract.Operation, bodyLimit: Int, recover: Recovery? = nil, prepare: @escaping Preparation
+        turn: (@Sendable (_ bytes: Int) -> Semaphore)? = nil, _ handler: @escaping Handler
     ) {
         self.operation = operation
         // The force-unwrap is safe: the contract's methods are valid HTTP tokens.
@@ -175,8 +155,7 @@ struct Route: Sendable {
         scopes = operation.scopes
         self.bodyLimit = bodyLimit
         keepsAnswers = operation.keepsAnswers
-        self.recover = recover
-        self.prepare = prepare
+        (self.recover, self.turn, self.handler) = (recover, turn, handler)
     }
 
     static let standardBodyLimit = 64 * 1024

@@ -53,7 +53,7 @@ package struct OperationGuide: Sendable {
     }
 
     /// What a member of the body means.
-    package func help(_ member: String) -> String { schema.flatMap { ContractText.help($0, member) } ?? "" }
+    package func help(_ member: String) -> String { ContractText.help(schema ?? "", member) ?? "" }
 }
 
 extension OperationGuide.Parameter {

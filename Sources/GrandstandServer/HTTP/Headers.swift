@@ -22,25 +22,22 @@ struct StandingHeaders: Sendable {
     /// - Parameter standing: `nil`: the key has no limit, or there was no key.
     func complete(_ headers: inout HTTPFields, requestID: String, standing: RateLimit.Standing?) {
         headers[.xRequestID] = requestID
-        if !headers.contains(.cacheControl) { headers.append(Self.noStore) }
+        if !headers.contains(.cacheControl) { headers[.cacheControl] = "no-store" }
         for field in fields where !headers.contains(field.name) { headers.append(field) }
         guard let standing else { return }
-        // These fields have the form that most clients read.
-        headers[.rateLimitLimit] = String(standing.limit)
-        headers[.rateLimitRemaining] = String(standing.remaining)
-        headers[.rateLimitReset] = String(standing.reset)
+        // These fields have the form that most clients read. The literals are valid field names (RFC 9110).
+        headers[HTTPField.Name("RateLimit-Limit")!] = String(standing.limit)
+        headers[HTTPField.Name("RateLimit-Remaining")!] = String(standing.remaining)
+        headers[HTTPField.Name("RateLimit-Reset")!] = String(standing.reset)
     }
-
-    private static let noStore = HTTPField(name: .cacheControl, value: "no-store")
 }
 
 // The force-unwraps are safe: the literals are valid field names (RFC 9110).
 extension HTTPField.Name {
     /// Identifies the request in answers, problems and logs.
     static let xRequestID = HTTPField.Name("X-Request-Id")!
-    fileprivate static let rateLimitLimit = HTTPField.Name("RateLimit-Limit")!
-    fileprivate static let rateLimitRemaining = HTTPField.Name("RateLimit-Remaining")!
-    fileprivate static let rateLimitReset = HTTPField.Name("RateLimit-Reset")!
+    fileprivate static let xForwardedFor = HTTPField.Name("X-Forwarded-For")!
+    fileprivate static let xForwardedHost = HTTPField.Name("X-Forwarded-Host")!
 }
 
 extension Request {
@@ -64,12 +61,6 @@ extension Request {
     }
 }
 
-// The force-unwraps are safe: the literals are valid field names (RFC 9110).
-extension HTTPField.Name {
-    fileprivate static let xForwardedFor = HTTPField.Name("X-Forwarded-For")!
-    fileprivate static let xForwardedHost = HTTPField.Name("X-Forwarded-Host")!
-}
-
 extension HTTPFields {
     /// The version of an object that clients write with PUT, as its `ETag`.
     ///
@@ -90,32 +81,19 @@ extension Request {
     func writeCondition() throws(Problem) -> WriteCondition {
         switch (headers[.ifMatch], headers[.ifNoneMatch]) {
         case (nil, nil): return .none
-        case (let tags?, nil): return try Self.versions(tags)
+        case ("*"?, nil): return .present
         case (nil, "*"?): return .absent
-        case (nil, _?):
-            throw Self.refusal(
-                "If-None-Match", "With PUT only If-None-Match: * is allowed: create it only if it does not exist yet.")
-        case (_?, _?):
-            throw Self.refusal("If-None-Match", "If-Match and If-None-Match exclude each other; send one of them.")
+        case (let list?, nil):
+            let tags = list.split(separator: ",").map { $0.wholeMatch(of: /[ \t]*(?:W\/)?"([^"]+)"[ \t]*/)?.1 }
+            guard !tags.contains(nil) else { break }
+            // A tag of another server matches nothing. What follows a hyphen is the name of a compression.
+            return .versions(Set(tags.compactMap { tag in tag.flatMap { Int($0.prefix { $0 != "-" }) } }))
+        case (_, _?): break
         }
-    }
-
-    private static func versions(_ tags: String) throws(Problem) -> WriteCondition {
-        if tags == "*" { return .present }
-        var versions: Set<Int> = []
-        for tag in tags.split(separator: ",") {
-            guard let text = tag.wholeMatch(of: /[ \t]*(?:W\/)?"([^"]+)"[ \t]*/) else {
-                throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
-            }
-            // A tag of another server matches nothing.
-            let own = text.1.wholeMatch(of: /([0-9]+)(?:-(?:gzip|br|zstd|deflate))?/)
-            if let version = own.flatMap({ Int($0.1) }) { versions.insert(version) }
-        }
-        return .versions(versions)
-    }
-
-    private static func refusal(_ header: String, _ detail: String) -> Problem {
-        Problem.invalid("Correct the header \(header).", at: header, detail)
+        throw Problem.invalid(
+            "Correct the header If-Match or If-None-Match.",
+            at: headers[.ifMatch] == nil ? "If-None-Match" : "If-Match",
+            "Send ETags as GET gives them or * in If-Match, or * in If-None-Match.")
     }
 }
 

@@ -11,47 +11,38 @@ internal import Synchronization
 /// Returns the first answer again if a POST with the same `Idempotency-Key` is repeated. Only the answer to a request
 /// that had an effect is stored; a refused request is processed again.
 extension API {
-    /// How long a repetition waits for the first request to finish.
-    private static let waitLimit = Duration.seconds(10)
-
     /// Processes the request, or returns its stored answer.
     ///
     /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; the errors of
     ///   the route.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
         var request = request
-        let wanted = try await idempotent(&request, context, route)
-        let prepared = try await route.prepare(request, context)
-        // The request waits for its turn before the store may open a transaction.
-        await prepared.turn?.enter()
-        defer { prepared.turn?.leave() }
-        do {
-            guard let wanted else { return try await prepared.answer() }
-            guard let recover = route.recover else {
-                return try await stores.idempotency.once(wanted, work: prepared.answer)
-            }
-            return try await stores.idempotency.inSteps(
-                wanted, waitLimit: Self.waitLimit, recover: { try await recover($0, context) }, work: prepared.answer)
-        } catch let refusal as WithoutEffect {
-            return refusal.response
-        }
-    }
-
-    /// - Returns: `nil`: the request has no `Idempotency-Key`, or its answer is not stored.
-    private func idempotent(
-        _ request: inout Request, _ context: APIContext, _ route: Route
-    ) async throws -> IdempotentRequest? {
-        guard route.keepsAnswers, let name = request.headers[.idempotencyKey], let key = context.key else { return nil }
-        guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+        let name = route.keepsAnswers ? request.headers[.idempotencyKey] : nil
+        if let name, !(1...255).contains(name.count) || !name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             throw Problem.invalid(
                 "Idempotency-Key must have 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
                 "1 to 255 printable ASCII characters were expected.")
         }
+        if name == nil, route.turn == nil { return try await route.handler(request, context) }
         let body = try await request.bytes(upTo: route.bodyLimit)
         request.body = RequestBody(buffer: ByteBuffer(bytes: body))
-        return IdempotentRequest(
-            caller: key.id, key: name, content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
-            shownOnce: route.operation.shownOnce, at: now())
+        // The request waits for its turn before the store may open a transaction.
+        let turn = route.turn?(body.count)
+        await turn?.enter()
+        defer { turn?.leave() }
+        do {
+            let work: IdempotencyStore.Work = { [request] in try await route.handler(request, context) }
+            guard let name else { return try await work() }
+            let wanted = IdempotentRequest(
+                caller: try context.caller.id, key: name,
+                content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
+                shownOnce: route.operation.shownOnce, at: now())
+            let store = stores.idempotency
+            guard let recover = route.recover else { return try await store.once(wanted, work: work) }
+            return try await store.inSteps(wanted, recover: { try await recover($0, context) }, work: work)
+        } catch let refusal as WithoutEffect {
+            return refusal.response
+        }
     }
 }
 
@@ -112,6 +103,8 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
 /// repetitions. The table's unique index serialises repetitions over all replicas: if two transactions insert the same
 /// ID, the second waits until the first ends.
 struct IdempotencyStore: Sendable {
+    typealias Work = @Sendable () async throws -> Response
+
     let database: Database
     private let locks = KeyedLock<[UInt8]>()
 
@@ -125,14 +118,12 @@ struct IdempotencyStore: Sendable {
     /// called it, because the stores find the transaction by the task.
     ///
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
-    func once(
-        _ request: IdempotentRequest, work: @Sendable () async throws -> Response
-    ) async throws -> Response {
+    func once(_ request: IdempotentRequest, work: Work) async throws -> Response {
         try await locks.withLock(request.id) {
             try await database.transaction { connection in
                 guard try await request.claim(on: connection) else {
-                    guard let kept = try await request.entry(on: connection)?.answer else { throw Problem.inProgress }
-                    return kept
+                    if let kept = try await request.entry(on: connection)?.answer { return kept }
+                    throw Problem.inProgress
                 }
                 let answer = try await database.joining(connection, work)
                 try await request.keep(answer, on: connection)
@@ -147,41 +138,29 @@ struct IdempotencyStore: Sendable {
     /// calls `recover` with this ID.
     ///
     /// - Parameters:
-    ///   - waitLimit: how long a repetition waits for the first request to finish.
     ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
     ///     `recover` throws `idempotency-in-progress` while another replica works on the object.
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
-    ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
+    ///   `idempotency-in-progress` while another replica carries out the first request.
     func inSteps(
-        _ request: IdempotentRequest, waitLimit: Duration, recover: @Sendable (UUID) async throws -> Response?,
-        work: @Sendable () async throws -> Response
+        _ request: IdempotentRequest, recover: @Sendable (UUID) async throws -> Response?, work: Work
     ) async throws -> Response {
-        let deadline = ContinuousClock.now + waitLimit
-        return try await locks.withLock(request.id) {
-            while true {
-                do {
-                    let entry = try await request.entry(on: database)
-                    if let answer = entry?.answer { return answer }
-                    let answer: Response
-                    if let begun = entry?.resource, var recovered = try await recover(begun) {
-                        recovered.headers[.idempotentReplayed] = "true"
-                        answer = recovered
-                    } else {
-                        var request = request
-                        request.former = entry?.resource
-                        answer = try await IdempotentRequest.$current.withValue(request) { try await work() }
-                    }
-                    // The work is done, so the request does not fail if its answer cannot be stored. If the request made
-                    // a resource, the resource is already recorded.
-                    try? await request.keep(answer, on: database)
-                    return answer
-                } catch let problem as Problem
-                    where problem.kind == .idempotencyInProgress && ContinuousClock.now < deadline
-                {
-                    // No signal comes when the other replica has finished, so poll.
-                    try await Task.sleep(for: .milliseconds(200))
-                }
+        try await locks.withLock(request.id) {
+            let entry = try await request.entry(on: database)
+            if let answer = entry?.answer { return answer }
+            var answer: Response
+            if let begun = entry?.resource, let recovered = try await recover(begun) {
+                answer = recovered
+                answer.headers[.idempotentReplayed] = "true"
+            } else {
+                var request = request
+                request.former = entry?.resource
+                answer = try await IdempotentRequest.$current.withValue(request) { try await work() }
             }
+            // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
+            // resource, the resource is already recorded.
+            try? await request.keep(answer, on: database)
+            return answer
         }
     }
 }
@@ -226,9 +205,10 @@ struct IdempotentRequest: Sendable {
             """
             insert into idempotency_keys as i (id, fingerprint, accepted_at, resource)
             values (\(id), \(fingerprint), \(at), \(resource)::uuid)
-            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
-                resource = excluded.resource, status = null, body = null
-            where i.accepted_at < \(oldest) or i.status is null and i.resource is not distinct from \(former)::uuid
+            on conflict (id) do update set fingerprint = excluded.fingerprint, body = null,
+                accepted_at = excluded.accepted_at, resource = excluded.resource, status = null
+            where i.accepted_at < \(oldest)
+                or i.status is null and i.resource is not distinct from \(former)::uuid
             returning id
             """
         ).isEmpty
@@ -246,10 +226,10 @@ struct IdempotentRequest: Sendable {
         guard try row.decode([UInt8].self, "fingerprint") == fingerprint else {
             throw Problem(
                 .idempotencyMismatch,
-                "This Idempotency-Key came with another request in the last 24 hours. Use a new key for a new request.")
+                "This Idempotency-Key came with another request. Use a new one for a new request.")
         }
         let status: Int? = try row.decode("status")
-        return (try status.map { Response(kept: $0, try row.decode("body")) }, try row.decode("resource"))
+        return (try status.map { .kept(.init(code: $0), try row.decode("body")) }, try row.decode("resource"))
     }
 
     fileprivate func keep(_ answer: Response, on connection: some PostgresQuerying) async throws {
@@ -258,8 +238,8 @@ struct IdempotentRequest: Sendable {
             """
             insert into idempotency_keys as i (id, fingerprint, accepted_at, status, body)
             values (\(id), \(fingerprint), \(at), \(answer.status.code), \(body))
-            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
-                status = excluded.status, body = excluded.body
+            on conflict (id) do update set fingerprint = excluded.fingerprint,
+                accepted_at = excluded.accepted_at, status = excluded.status, body = excluded.body
             where i.status is null or i.accepted_at < \(oldest)
             """)
     }
@@ -272,9 +252,7 @@ struct IdempotentRequest: Sendable {
                 object.name(dynamic: member.name)
                 object.raw(member.value.source)
             }
-            let warning =
-                "The \(secret) was shown once, in the first answer. If you do not have it, rotate it to get a new one."
-            object.member("warnings", [warning])
+            object.member("warnings", ["The \(secret) was shown once, in the first answer. Rotate it for a new one."])
         }
     }
 }
@@ -282,16 +260,14 @@ struct IdempotentRequest: Sendable {
 extension Problem {
     static let inProgress = Problem(
         .idempotencyInProgress,
-        "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
+        "The first request with this Idempotency-Key is under way. Ask again.", retryAfter: 2)
 }
 
 extension Response {
     /// The answer to an earlier request, as it is stored.
-    fileprivate init(kept status: Int, _ body: [UInt8]) {
-        var headers: HTTPFields = [.idempotentReplayed: "true"]
-        if !body.isEmpty { headers[.contentType] = status < 400 ? "application/json" : "application/problem+json" }
-        self.init(
-            status: .init(code: status), headers: headers,
-            body: body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    fileprivate static func kept(_ status: HTTPResponse.Status, _ body: [UInt8]) -> Response {
+        let headers: HTTPFields = [.idempotentReplayed: "true"]
+        guard !body.isEmpty else { return Response(status: status, headers: headers) }
+        return .json(bytes: body, status: status, headers: headers)
     }
 }

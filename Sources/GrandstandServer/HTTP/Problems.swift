@@ -7,6 +7,7 @@ internal import Hummingbird
 internal import JSON
 internal import Logging
 internal import NIOCore
+internal import Postgres
 
 /// Wraps every request: sets its ID, converts errors to problems, and adds the headers of every answer.
 struct ProblemMiddleware: RouterMiddleware {
@@ -30,25 +31,19 @@ struct ProblemMiddleware: RouterMiddleware {
         let share = RequestShare(api.bodies)
         defer { share.leave() }
         let request = request.forwarded(by: api.configuration.trustedProxies, &context)
-        var response = await RequestShare.$current.withValue(share) { await answer(request, context, next) }
-        if let fault = share.fault {
-            response.headers[.connection] = "close"
-            context.log.debug(
-                "a body is broken", metadata: ["path": "\(request.uri.path)", "error": "\(fault.problem)"])
+        // Each request waits for the database for a limited time.
+        let limit = PostgresTimeLimit.request(api.configuration.databaseWait)
+        var response = await PostgresTimeLimit.$current.withValue(limit) {
+            await RequestShare.$current.withValue(share) { await answer(request, context, next) }
         }
+        if share.isGone != nil { response.headers[.connection] = "close" }
         // If the connection ended, nobody gets the answer. Such an answer counts as status 499.
-        let counted = share.fault?.isGone == true ? 499 : response.status.code
+        let counted = share.isGone == true ? 499 : response.status.code
         headers.complete(&response.headers, requestID: context.requestID, standing: share.rate)
-        let took = ContinuousClock.now - started
-        api.metrics.answered(
-            method: request.method.rawValue, path: context.endpointPath, status: counted, time: took)
+        let (method, took) = (request.method.rawValue, ContinuousClock.now - started)
+        api.metrics.answered(method: method, path: context.endpointPath, status: counted, time: took)
         if api.logger.logLevel <= .debug {
-            context.log.debug(
-                "answered",
-                metadata: [
-                    "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
-                    "status": "\(counted)", "seconds": "\(took)",
-                ])
+            context.log.debug("\(method) \(request.uri.path): \(counted) after \(took)")
         }
         return request.method == .head ? response.createHeadResponse() : response
     }
@@ -59,7 +54,7 @@ struct ProblemMiddleware: RouterMiddleware {
         do {
             // The router ignores empty segments.
             guard !request.uri.path.contains("//") else {
-                throw Problem(.notFound, "There is nothing at \(request.uri.path): it has an empty segment.")
+                throw Problem(.notFound, "There is nothing at \(request.uri.path).")
             }
             return try await next(request, context)
         } catch {
@@ -74,44 +69,38 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 
     private func explain(_ error: any Error, _ request: Request, _ context: APIContext) -> Response {
+        let path = request.uri.path
+        var allowed = ""
+        let problem: Problem
         switch error {
-        case let problem as Problem: return problem.response(requestID: context.requestID)
-        case let error as HTTPError:
-            let path = request.uri.path
-            let allowed = error.status == .notFound ? methods(at: path) : ""
-            let problem =
-                error.status != .notFound
-                ? Problem(.invalidRequest, error.body ?? "The request cannot be understood.")
-                : allowed.isEmpty
-                    ? Problem(.notFound, "There is nothing at \(path).")
-                    : Problem(.methodNotAllowed, "\(path) takes \(allowed), not \(request.method.rawValue).")
-            var response = problem.response(requestID: context.requestID)
-            if !allowed.isEmpty { response.headers[.allow] = allowed }
-            return response
+        case let known as Problem: problem = known
+        case let missing as HTTPError where missing.status == .notFound:
+            allowed = methods(at: path)
+            problem =
+                allowed.isEmpty
+                ? Problem(.notFound, "There is nothing at \(path).")
+                : Problem(.methodNotAllowed, "\(path) takes only \(allowed).")
+        case let unclear as HTTPError:
+            problem = Problem(.invalidRequest, unclear.body ?? "The request cannot be understood.")
         default:
-            context.log.error(
-                "a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-            return Problem(
-                .internalError,
-                "The request failed because of an error in the server. The server's log has the cause under "
-                    + "\(context.requestID)."
-            ).response(requestID: context.requestID)
+            context.log.error("a request failed", metadata: ["path": "\(path)", "error": "\(error)"])
+            problem = Problem(.internalError, "The request failed. The server's log has the cause.")
         }
+        var response = problem.response(requestID: context.requestID)
+        if !allowed.isEmpty { response.headers[.allow] = allowed }
+        return response
     }
 
-    /// The allowed methods of a path; empty: no route has this path. As in the router, a literal segment has precedence
-    /// over a parameter.
+    /// The allowed methods of a path; empty: no route has this path.
     private func methods(at path: String) -> String {
         let segments = path.split(separator: "/")
-        let matching: [(method: String, words: Int)] = routes.compactMap { route in
+        let fitting = routes.filter { route in
             let template = route.operation.path.split(separator: "/")
-            guard template.count == segments.count,
-                zip(template, segments).allSatisfy({ $0.hasPrefix("{") || $0 == $1 })
-            else { return nil }
-            return (route.method.rawValue, template.count { !$0.hasPrefix("{") })
+            return template.elementsEqual(segments) { $0.hasPrefix("{") || $0 == $1 }
         }
-        let most = matching.map(\.words).max()
-        let methods = matching.filter { $0.words == most }.map(\.method)
+        // A path that is named in full comes before one with parameters.
+        let fewest = fitting.map { $0.operation.path.count { $0 == "{" } }.min()
+        let methods = fitting.filter { $0.operation.path.count { $0 == "{" } == fewest }.map(\.method.rawValue)
         return (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", ")
     }
 }
@@ -120,9 +109,7 @@ extension Response {
     /// A JSON answer with a resource of openapi.yaml.
     static func json(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
-    ) -> Response {
-        json(bytes: JSONWriter.text(value), status: status, headers: headers)
-    }
+    ) -> Response { json(bytes: JSONWriter.text(value), status: status, headers: headers) }
 
     /// A JSON answer with its `ETag`.
     static func json(_ versioned: Versioned<some Encodable>, status: HTTPResponse.Status = .ok) -> Response {

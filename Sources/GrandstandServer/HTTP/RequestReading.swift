@@ -25,28 +25,23 @@ extension PathReading {
     ///   because then it is the caller's mistake, and not a missing app.
     /// - Throws: `kind`; `forbidden` for an app out of reach.
     func bundleID(orThrow kind: Problem.Kind = .appNotFound) throws(Problem) -> BundleID {
-        let bundleID: BundleID = try name("bundleId", "a bundle ID", BundleID.rule, orThrow: kind)
+        let bundleID: BundleID = try name("bundleId", BundleID.rule, orThrow: kind)
         try requireAccess(to: bundleID)
         return bundleID
     }
 
     private func name<Name: RawRepresentable<String>>(
-        _ parameter: String, _ noun: String, _ rule: String, orThrow kind: Problem.Kind
+        _ parameter: String, _ rule: String, orThrow kind: Problem.Kind
     ) throws(Problem) -> Name {
-        let text = text(parameter)
-        if let name = Name(rawValue: text) { return name }
-        let fault = FieldError(pointer: parameter, detail: rule)
-        throw Problem(
-            kind, "\(text.quotedJSON) cannot be \(noun). \(rule)", errors: kind == .invalidRequest ? [fault] : [])
+        if let name = Name(rawValue: text(parameter)) { return name }
+        let faults = kind == .invalidRequest ? [FieldError(pointer: parameter, detail: rule)] : []
+        throw Problem(kind, "\(text(parameter).quotedJSON) names nothing. \(rule)", errors: faults)
     }
 
     /// - Throws: `not-found` for anything but Apple's two environments.
     func environment() throws(Problem) -> APNsEnvironment {
-        let text = text("environment")
-        guard let environment = APNsEnvironment(rawValue: text) else {
-            throw Problem(
-                .notFound, "\(text.quotedJSON) is not an environment; use development or production.",
-                errors: [FieldError(pointer: "environment", detail: "development or production was expected.")])
+        guard let environment = APNsEnvironment(rawValue: text("environment")) else {
+            throw Problem(.notFound, "The environments are development and production.")
         }
         return environment
     }
@@ -58,15 +53,12 @@ extension PathReading {
 
     /// - Parameter kind: the problem for text that cannot be an event key: `invalid-request` if the request writes.
     func eventKey(orThrow kind: Problem.Kind = .eventNotFound) throws(Problem) -> EventKey {
-        try name("key", "an event key", EventKey.rule, orThrow: kind)
+        try name("key", EventKey.rule, orThrow: kind)
     }
 
     /// Reads a UUID. Invalid text gives the same error as an unknown ID.
     func id(_ name: String = "id", orThrow kind: Problem.Kind) throws(Problem) -> UUID {
-        let text = text(name)
-        guard let id = UUID(uuidString: text) else {
-            throw Problem(kind, "\(text.quotedJSON) is not a valid ID; IDs are UUIDs.")
-        }
+        guard let id = UUID(uuidString: text(name)) else { throw Problem(kind, "An ID is a UUID.") }
         return id
     }
 }
@@ -86,10 +78,10 @@ extension Request {
         if let fallback, headers[.contentLength].map({ $0 == "0" }) ?? (headers[.transferEncoding] == nil) {
             return try JSONValue(parsing: Array(fallback.utf8))
         }
-        let mediaType = headers[.contentType]?.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-        guard let mediaType, mediaTypes.contains(mediaType) else {
+        let mediaType = headers[.contentType]?.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() ?? ""
+        guard mediaTypes.contains(mediaType) else {
             throw Problem(
-                .unsupportedMediaType, "Send the body as Content-Type: \(mediaTypes.joined(separator: " or ")).")
+                .unsupportedMediaType, "Send the body as Content-Type: \(mediaTypes[0]).")
         }
         return try JSONValue(parsing: try await bytes(upTo: limit), refusesHugeNumbers: true)
     }
@@ -113,21 +105,16 @@ extension QueryParameters {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let name = PercentEncoding.decode(parts[0]) ?? parts[0]
             let raw = parts.count > 1 ? parts[1] : ""
-            let detail: String
             if !known.contains(name) {
                 isUnknown = true
-                detail =
-                    known.isEmpty
-                    ? "There are no query parameters here."
-                    : "There is no such query parameter; there are \(known.joined(separator: ", "))."
-            } else if let value = PercentEncoding.decode(raw), !value.contains("\0"),
-                values.updateValue(value, forKey: name) == nil
-            {
-                continue
+                let words = known.isEmpty ? "none" : known.joined(separator: ", ")
+                errors.append(FieldError(pointer: name, detail: "It is not known; known: \(words)."))
+            } else if values[name] == nil, let value = PercentEncoding.decode(raw), !value.contains("\0") {
+                values[name] = value
             } else {
-                detail = "It must be percent-encoded UTF-8 without U+0000, and be given only once."
+                let detail = "It must be percent-encoded UTF-8 without U+0000, and be given only once."
+                errors.append(FieldError(pointer: name, detail: detail))
             }
-            errors.append(FieldError(pointer: name, detail: detail))
         }
         guard errors.isEmpty else {
             throw Problem(
@@ -156,7 +143,7 @@ extension QueryParameters {
     }
 
     func flag(_ name: String) throws(Problem) -> Bool {
-        try read(name, "true or false was expected.") { $0 == "true" ? true : $0 == "false" ? false : nil } ?? false
+        try read(name, "true or false was expected.") { Bool($0) } ?? false
     }
 
     func date(_ name: String) throws(Problem) -> Date? {
@@ -165,13 +152,7 @@ extension QueryParameters {
 
     /// The period between `from` and `to`, both optional.
     func period() throws(Problem) -> (from: Date?, to: Date?) {
-        let (from, to) = (try date("from"), try date("to"))
-        if let from, let to, to < from {
-            throw Problem.invalid(
-                "The parameter to is earlier than the parameter from. Exchange their values.", at: "to",
-                "A time after from was expected.")
-        }
-        return (from, to)
+        (try date("from"), try date("to"))
     }
 
     func page() throws(Problem) -> PageRequest {
@@ -179,24 +160,5 @@ extension QueryParameters {
             Int(text).flatMap { (1...200).contains($0) ? $0 : nil }
         }
         return PageRequest(limit: limit ?? 50, cursor: values["cursor"])
-    }
-}
-
-/// The media types that a client accepts: the header `Accept` (RFC 9110, 12.5.1).
-enum MediaRanges {
-    /// The weight of a type from 0 (not accepted) to 1, taken from the most specific range. Ranges that cannot be
-    /// parsed are ignored.
-    static func weight(of type: String, in accept: String) -> Double {
-        let ranges = accept.lowercased().split(separator: ",").map { range in
-            range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-        }
-        for name in [type, type.prefix { $0 != "/" } + "/*", "*/*"] {
-            let weights = ranges.filter { $0.first == name }.compactMap { range -> Double? in
-                guard let text = range.dropFirst().last(where: { $0.hasPrefix("q=") }) else { return 1 }
-                return Double(text.dropFirst(2)).flatMap { (0...1).contains($0) ? $0 : nil }
-            }
-            if let weight = weights.max() { return weight }
-        }
-        return 0
     }
 }

@@ -10,14 +10,14 @@ extension API {
         [
             Route(.createKey) { request, context in
                 let draft = try Contract.KeyDraft(body: try await request.json(), now: now())
-                return .json(
-                    try await keys.create(draft, by: context.actor, within: context.reach), status: .created)
+                let key = try await keys.create(draft, by: context.actor, within: context.reach)
+                return .json(key, status: .created)
             },
             Route(.listKeys) { _, context in
                 .json(try await keys.keys(within: context.reach, try context.query.page()))
             },
             Route(.getKey) { _, context in
-                .json(try await keys.key(try context.id(orThrow: .keyNotFound), within: context.reach))
+                .json(try await keys.key(context.id(orThrow: .keyNotFound), within: context.reach))
             },
             // Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
             Route(.revokeKey) { _, context in
@@ -29,10 +29,10 @@ extension API {
             },
             Route(.rotateKey) { request, context in
                 let id = try context.id(orThrow: .keyNotFound)
-                let overlap = try Contract.RotationDraft.read(try await request.json(orIfEmpty: "{}")).overlapSeconds
-                return .json(
-                    try await keys.rotate(id, overlap: overlap, by: context.actor, within: context.reach),
-                    status: .created)
+                let draft = try Contract.RotationDraft.read(try await request.json(orIfEmpty: "{}"))
+                let (overlap, reach) = (draft.overlapSeconds, context.reach)
+                let key = try await keys.rotate(id, overlap: overlap, by: context.actor, within: reach)
+                return .json(key, status: .created)
             },
         ]
     }
@@ -45,18 +45,13 @@ extension Contract.KeyDraft {
             if let expiresAt = draft.expiresAt, expiresAt <= now {
                 faults.add("/expiresAt", "A time in the future was expected.")
             }
-            let reach = try AppReach(draft.bundleId, draft.bundleIds, &faults)
             // Anybody can extract a `device` key from the app, so it must not open another app.
-            if draft.scopes.contains(.device), reach.onlyApp == nil {
-                faults.add(
-                    "/bundleId", "A key with the scope device must be bound to exactly one app. Give one bundle ID.")
+            if draft.scopes.contains(.device), draft.reach.onlyApp == nil {
+                faults.add("/bundleId", "A key with the scope device is for exactly one app.")
             }
             // Only calls on events check the prefix.
             if draft.eventKeyPrefix != nil, Set(draft.scopes) != [.organise] {
-                faults.add(
-                    "/eventKeyPrefix",
-                    "A key with a prefix of event keys can have only the scope organise. Leave the other scopes or the "
-                        + "prefix out.")
+                faults.add("/eventKeyPrefix", "A key with a prefix has only the scope organise.")
             }
             return draft
         }

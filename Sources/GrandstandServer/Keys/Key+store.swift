@@ -18,9 +18,7 @@ extension KeyStore {
         // A prefix takes the event keys that begin with it away from all other apps.
         guard draft.eventKeyPrefix == nil || reach == .all else {
             throw Problem(
-                .forbidden,
-                "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
-                    + "with a prefix.")
+                .forbidden, "A prefix is reserved in all apps, so only a key for all apps can give it to a key.")
         }
         let now = now()
         return try await database.transaction { connection in
@@ -42,17 +40,16 @@ extension KeyStore {
         guard let prefix = reach.eventKeyPrefix?.rawValue else { return }
         // This lock makes two creations at the same time check one after the other.
         try await connection.query("lock table api_keys in share row exclusive mode")
-        let overlapping = try await connection.query(
+        let others = try await connection.query(
             """
-            \(selection(at: now)) where (starts_with(event_key_prefix, \(prefix)) or starts_with(\(prefix), event_key_prefix))
-                and \(isActive(at: now))
-            """
-        ).map(key)
-        guard let other = overlapping.first(where: { $0.reach.topics != reach.topics }) else { return }
+            select name from api_keys where \(isActive(at: now))
+                and apps is distinct from \(ReachColumns.value(reach))::text[]
+                and (starts_with(event_key_prefix, \(prefix)) or starts_with(\(prefix), event_key_prefix))
+            """)
+        guard let other: String = try others.first?.decode("name") else { return }
         throw Problem.invalid(
             "The prefix overlaps that of another key.", at: "/eventKeyPrefix",
-            "The key \(other.name) is for \(other.reach.text). Revoke it, bind this key to the same apps, or choose a "
-                + "prefix that neither begins with the other nor is its beginning.")
+            "The key \(other) is for other apps. Revoke it, or choose another prefix.")
     }
 
     /// Keys with their last use, the newest first. A last use is stored every few seconds, so it may be some seconds
@@ -82,27 +79,25 @@ extension KeyStore {
     func rotate(
         _ id: UUID, overlap: Int?, by actor: AuditActor, within reach: AppReach = .all
     ) async throws -> Contract.IssuedKey {
-        let key = try await key(id, within: reach)
         let now = now()
         let issued = try await database.transaction { connection in
             let rows = try await connection.query(
                 """
-                \(Self.selection(at: now)) where id = \(id) and replaced_by is null and \(Self.isActive(at: now)) for update
+                \(Self.selection(at: now)) where id = \(id) and replaced_by is null
+                    and \(Self.isActive(at: now)) and \(ReachColumns.isWithin(reach, of: "k")) for update
                 """)
             guard let old = try rows.first.map(Self.key) else {
-                let state = key.replacedBy == nil ? key.state.rawValue : "replaced already"
-                throw Problem(.keyNotFound, "The key \(key.name) is \(state).")
+                throw Problem(.keyNotFound, "There is no key \(id.words) that is active and not replaced.")
             }
-            // The new key expires at the time at which the old key would have expired, so rotation does not prolong a
-            // limited key.
+            // The new key expires when the old one would have, so rotation does not prolong a limited key.
             let draft = Contract.KeyDraft(name: old.name, scopes: Array(old.scopes), expiresAt: old.expiresAt)
             let issued = try await Self.issue(
                 draft, for: old.reach, .keyRotated, AuditRows(by: actor, at: now), on: connection)
+            let until = now.addingTimeInterval(TimeInterval(overlap ?? 86_400))
             try await connection.query(
                 """
                 update api_keys set replaced_by = \(issued.id)::text::uuid,
-                    expires_at = least(expires_at, \(now.addingTimeInterval(TimeInterval(overlap ?? 86_400))))
-                where id = \(id)
+                    expires_at = least(expires_at, \(until)) where id = \(id)
                 """)
             return issued
         }
@@ -132,7 +127,9 @@ extension KeyStore {
                     .keyRevoked, .init(bundleID: try ReachColumns.read(row).onlyApp), reason: "\(name) (\(prefix)…)")
             }
             if disablingWebhooks {
-                entries += try await WebhookStore.disable(declaredBy: id, by: actor, now: now, on: connection)
+                entries += try await WebhookStore.disable(
+                    "declared_by = \(id)", by: actor, now: now, on: connection,
+                    because: "The key that declared it was revoked.")
             }
             if !entries.isEmpty { try await connection.pipeline(entries) }
             return !entries.isEmpty
@@ -150,10 +147,11 @@ extension KeyStore {
         let (prefix, scopes) = (String(secret.prefix(9)), Set(draft.scopes).map(\.rawValue).sorted())
         let rows = try await connection.pipeline([
             """
-            insert into api_keys as k (id, name, secret_hash, prefix, scopes, apps, event_key_prefix, created_at,
-                expires_at)
-            values (\(UUID()), \(draft.name), \(SecretHash(of: secret)), \(prefix), \(scopes)::text[]::key_scope[],
-                \(ReachColumns.value(reach)), \(reach.eventKeyPrefix?.rawValue), \(audit.at), \(draft.expiresAt))
+            insert into api_keys as k (id, name, secret_hash, prefix, scopes, apps,
+                event_key_prefix, created_at, expires_at)
+            values (\(UUID()), \(draft.name), \(SecretHash(of: secret)), \(prefix),
+                \(scopes)::text[]::key_scope[], \(ReachColumns.value(reach)),
+                \(reach.eventKeyPrefix?.rawValue), \(audit.at), \(draft.expiresAt))
             returning \(columns(at: audit.at))
             """,
             audit.insert(
@@ -165,20 +163,18 @@ extension KeyStore {
     /// The columns of a `Contract.Key`, with its state at `now`.
     private static func columns(at now: Date) -> PostgresQuery {
         """
-        k.id, k.name, k.scopes::text[] as scopes, case when cardinality(k.apps) = 1 then k.apps[1] end as "bundleId",
-        k.apps as "bundleIds", k.event_key_prefix as "eventKeyPrefix", k.prefix,
-        case when k.revoked_at is not null then 'revoked' when k.expires_at <= \(now) then 'expired' else 'active' end
-            as state,
+        k.id, k.name, k.scopes::text[] as scopes, k.apps as "bundleIds",
+        case when cardinality(k.apps) = 1 then k.apps[1] end as "bundleId", k.prefix,
+        k.event_key_prefix as "eventKeyPrefix", case when k.revoked_at is not null
+            then 'revoked' when k.expires_at <= \(now) then 'expired' else 'active' end as state,
         k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
         k.replaced_by as "replacedBy", k.used_at as "lastUsedAt", k.secret_hash
         """
     }
 
     private static func selection(at now: Date) -> PostgresQuery { "select \(columns(at: now)) from api_keys k" }
-}
 
-/// The keys of requests.
-extension KeyStore {
+    /// The keys of requests.
     static func validKeys(on database: Database, at now: Date) async throws -> [SecretHash: APIKey] {
         var keys: [SecretHash: APIKey] = [:]
         for row in try await database.query("\(selection(at: now)) where \(isActive(at: now))") {
@@ -258,21 +254,5 @@ enum ReachColumns {
         let topics = Set(known.map(\.topic))
         if let missing = apps.first(where: { !topics.contains($0.topic) }) { throw refusal(missing) }
         return known
-    }
-}
-
-extension AppReach {
-    /// The apps that a body names: one app in `bundleId`, or several apps in `bundleIds`. A body with neither of these
-    /// fields means all apps.
-    init(_ one: String?, _ several: [String]?, _ faults: inout RequestFaults) throws(Problem) {
-        var apps: [BundleID] = []
-        for (index, text) in (several ?? one.map { [$0] } ?? []).enumerated() {
-            let app = try BundleID(allowed: text)
-            if apps.contains(where: { $0.topic == app.topic }) {
-                faults.add("/bundleIds/\(index)", "\(app) stands twice.")
-            }
-            apps.append(app)
-        }
-        self = apps.isEmpty ? .all : .only(Set(apps))
     }
 }

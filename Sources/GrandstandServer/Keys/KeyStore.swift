@@ -30,14 +30,12 @@ package final class KeyStore: Sendable {
     let state = Mutex(State())
     /// One reading at a time. After it comes a pause of four times its duration, so that wrong keys take a bounded share of
     /// the database.
-    private let readings = SingleFlight(restPerWork: 4)
+    private let readings = SingleFlight { $0 * 4 }
 
     /// - Parameter staleLimit: how many seconds keys stay valid while the database cannot confirm them.
     init(
         database: Database, staleLimit: TimeInterval = 600, now: @escaping @Sendable () -> Date = { Date() }
-    ) {
-        (self.database, self.staleLimit, self.now) = (database, staleLimit, now)
-    }
+    ) { (self.database, self.staleLimit, self.now) = (database, staleLimit, now) }
 
     // MARK: Keeping up
 
@@ -79,18 +77,16 @@ package final class KeyStore: Sendable {
 
     /// The keys in memory; empty if they were not confirmed recently.
     private var trusted: [SecretHash: APIKey] {
-        let now = now()
-        return state.withLock { state in
-            guard let readAt = state.readAt, now.timeIntervalSince(readAt) <= staleLimit else { return [:] }
-            return state.keys
+        state.withLock { state in
+            now().timeIntervalSince(state.readAt ?? .distantPast) <= staleLimit ? state.keys : [:]
         }
     }
 
     /// The key with this secret, if memory may be trusted now: the key is known, valid and recently confirmed. `nil`
     /// does not mean that the secret is wrong: `authenticate` decides that.
-    func known(_ secret: some StringProtocol) -> APIKey? { valid(trusted[SecretHash(of: secret)]) }
-
-    private func valid(_ key: APIKey?) -> APIKey? { key.flatMap { $0.isExpired(at: now()) ? nil : $0 } }
+    func known(_ secret: some StringProtocol) -> APIKey? {
+        trusted[SecretHash(of: secret)].flatMap { $0.isExpired(at: now()) ? nil : $0 }
+    }
 
     /// The key with this secret; `nil`: there is none, or it is revoked or expired.
     ///
@@ -105,9 +101,8 @@ package final class KeyStore: Sendable {
     ///
     /// - Throws: `store-unavailable`.
     func validKey(_ id: UUID) async throws -> APIKey? {
-        if let key = trusted.values.first(where: { $0.id == id }) { return valid(key) }
-        try await reload()
-        return valid(trusted.values.first { $0.id == id })
+        if !trusted.values.contains(where: { $0.id == id }) { try await reload() }
+        return trusted.values.first { $0.id == id && !$0.isExpired(at: now()) }
     }
 
     // MARK: Last uses
@@ -118,7 +113,7 @@ package final class KeyStore: Sendable {
         uses.withLock { $0[key.id] = now }
     }
 
-    /// Writes the uses since the last write, all in one statement. If the write fails, the next write includes them.
+    /// Writes the uses since the last write, all in one statement. If the write fails, they are lost.
     func writeUses() async throws {
         let batch = uses.withLock { uses in
             defer { uses = [:] }
@@ -126,20 +121,12 @@ package final class KeyStore: Sendable {
         }
         guard !batch.isEmpty else { return }
         let sorted = batch.sorted { $0.key.uuidString < $1.key.uuidString }
-        do {
-            // A time before the recorded one changes nothing. A deleted key is no error.
-            try await database.query(
-                """
-                with locked as (
-                    select id from api_keys where id = any(\(sorted.map(\.key))) order by id for no key update
-                )
-                update api_keys k set used_at = r.used_at
-                from unnest(\(sorted.map(\.key)), \(sorted.map(\.value))) as r(key, used_at) join locked l on l.id = r.key
-                where k.id = l.id and (k.used_at is null or k.used_at < r.used_at)
-                """)
-        } catch {
-            uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
-            throw error
-        }
+        // A time before the recorded one changes nothing. A deleted key is no error.
+        try await database.query(
+            """
+            update api_keys k set used_at = r.used_at
+            from unnest(\(sorted.map(\.key)), \(sorted.map(\.value))) as r(key, used_at)
+            where k.id = r.key and (k.used_at is null or k.used_at < r.used_at)
+            """)
     }
 }

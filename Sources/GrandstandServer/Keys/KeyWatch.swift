@@ -7,21 +7,15 @@ internal import Synchronization
 /// Knows the apps whose key file is missing or broken on this machine. This process leaves their messages to other
 /// processes, because these may have the file.
 final class KeyWatch: Sendable {
-    private struct State {
-        /// For each app whose key this process lacks: until when its messages are left to other processes.
-        var restsUntil: [AppEnvironment: Date] = [:]
-        /// The IDs of the keys that this process lacks, each logged once.
-        var lacking: Set<String> = []
-    }
-
     private let fault: @Sendable (_ keyID: String) -> String?
     private let logger: Logger
-    private let state = Mutex(State())
+    /// For each app whose key this process lacks: until when its messages are left to other processes.
+    private let restsUntil = Mutex<[AppEnvironment: Date]>([:])
 
-    /// Seconds after which this process claims messages of such an app for a moment, so that those that expired end, even
-    /// if no process has the key.
+    /// Seconds after which this process claims messages of such an app again, so that those that expired end, even if no
+    /// process has the key.
     private static let rest: TimeInterval = 30
-    /// The length of this moment, and the time between two looks.
+    /// Seconds between two looks.
     static let interval: TimeInterval = 2
 
     /// - Parameter fault: why a key file cannot be used; `nil`: it can be used.
@@ -34,13 +28,13 @@ final class KeyWatch: Sendable {
     /// - Parameter signers: who signs for each registered app.
     /// - Returns: the apps whose key this process lacks.
     func look(_ signers: [AppEnvironment: Credentials], at now: Date) -> [AppEnvironment] {
-        signers.filter { lacks($0.value.keyID, $0.key, at: now) }.map(\.key)
+        signers.filter { lacks($0.value.keyID, $0.key, at: now, restsAgain: false) }.map(\.key)
     }
 
     /// The apps whose messages are left to other processes now.
     func resting(in environment: APNsEnvironment, at now: Date) -> [BundleID] {
-        state.withLock { state in
-            state.restsUntil.filter { $0.key.environment == environment && $0.value > now }.map(\.key.bundleID)
+        restsUntil.withLock { rests in
+            rests.filter { $0.key.environment == environment && $0.value > now }.map(\.key.bundleID)
         }
     }
 
@@ -49,22 +43,17 @@ final class KeyWatch: Sendable {
         lacks(address.credentials.keyID, address.app, at: now, restsAgain: true)
     }
 
-    private func lacks(_ keyID: String, _ app: AppEnvironment, at now: Date, restsAgain: Bool = false) -> Bool {
+    private func lacks(_ keyID: String, _ app: AppEnvironment, at now: Date, restsAgain: Bool) -> Bool {
         let why = fault(keyID)
-        let isNews = state.withLock { state in
-            guard why != nil else {
-                state.restsUntil[app] = nil
-                return state.lacking.remove(keyID) != nil
-            }
-            let over = state.restsUntil[app].map { now.timeIntervalSince($0) } ?? .infinity
-            if restsAgain || over >= Self.interval { state.restsUntil[app] = now.addingTimeInterval(Self.rest) }
-            return state.lacking.insert(keyID).inserted
+        let isNews = restsUntil.withLock { rests in
+            let isNews = (rests[app] == nil) != (why == nil)
+            if why == nil { rests[app] = nil } else if isNews || restsAgain { rests[app] = now + Self.rest }
+            return isNews
         }
-        let metadata: Logger.Metadata = ["app": "\(app.bundleID)", "key": "\(keyID)"]
         if isNews, let why {
-            logger.error("nothing is sent from here with a key that apps use: \(why)", metadata: metadata)
+            logger.error("nothing is sent from here for \(app.bundleID): \(why)")
         } else if isNews {
-            logger.notice("the key file can be used again; waiting messages are sent", metadata: metadata)
+            logger.notice("the key file \(keyID) can be used again for \(app.bundleID)")
         }
         return why != nil
     }

@@ -16,9 +16,7 @@ extension API {
     var lookupRoutes: [Route] {
         // After a query there is a pause of four times its time. So however many phones ask, queries take at most a fifth
         // of one session's time. A content may have 5 KB.
-        let contents = LookupContents(
-            limit: 1_000, restPerWork: 4, failsWholeBatch: { _ in true }
-        ) { [lookups = stores.lookups] lanes in
+        let contents = LookupContents(limit: 1_000, rest: { $0 * 4 }) { [lookups = stores.lookups] lanes in
             let found = try await lookups.contents(of: lanes)
             return lanes.map { found[$0] }
         }
@@ -30,27 +28,22 @@ extension API {
             },
             Route(.lookupList) { request, context in
                 try await metrics.count(.listed) { try await lookupList(request, context) }
-            },
-            Route(.lookupMany, lookupMany),
+            }, Route(.lookupMany, lookupMany),
         ]
     }
 
-    private func lookup(
-        _ request: Request, _ context: APIContext, _ contents: LookupContents
-    ) async throws -> Response {
-        let wantsContent = try context.query.read("include", "contentState was expected.") {
-            $0 == "contentState" ? true : nil
-        }
-        let key = try context.eventKey()
-        let name = LookupName(app: try context.lookupApp, key: key, variant: try context.query.variant())
+    private func lookup(_ request: Request, _ context: APIContext, _ contents: LookupContents) async throws -> Response
+    {
+        let include = try context.query.choice("include", Contract.LookupInclude.self)
+        let name = LookupName(app: try context.app(), key: try context.eventKey(), variant: try context.query.variant())
         var reply = await lookups.answers(to: [name])[0]
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
         // exists, or the event is over.
-        if wantsContent ?? false, reply.isSettled {
+        if include == .contentState, reply.isSettled {
             do {
                 reply.answer = try await lookups.answer(to: name, with: contents)
             } catch {
-                // If the database cannot be asked, the answer that the event is over is sent without the content.
+                // Without the database, memory still knows that the event is over.
                 guard reply.problem != nil else { throw error }
             }
         }
@@ -58,44 +51,42 @@ extension API {
             if reply.age > 0 { problem.age = reply.age }
             throw problem
         }
-        return Response(try reply.answer.get().response(age: reply.age, ifNoneMatch: request.headers[.ifNoneMatch]))
+        return Response(try reply.answer.get(), age: reply.age, to: request)
     }
 
     private func lookupMany(_ request: Request, _ context: APIContext) async throws -> Response {
-        let app = try context.lookupApp
-        let variant = try context.query.variant()
+        let (app, variant) = (try context.app(), try context.query.variant())
         let texts = try Contract.LookupBatch.read(try await request.json()).eventKeys
+        let names = texts.compactMap(EventKey.init).map { LookupName(app: app, key: $0, variant: variant) }
+        let replies = Dictionary(
+            zip(names.map(\.key.rawValue), await lookups.answers(to: names)), uniquingKeysWith: { $1 })
         var items: [[UInt8]] = []
-        var missing: [(key: String, reason: Problem.Kind)] = []
-        var age = 0
-        let names = texts.map { EventKey(rawValue: $0).map { LookupName(app: app, key: $0, variant: variant) } }
-        var replies = await lookups.answers(to: names.compactMap(\.self))[...]
-        for (text, name) in zip(texts, names) {
-            let reply = name == nil ? nil : replies.popFirst()
-            age = max(age, reply?.age ?? 0)
-            if case .success(let body)? = reply?.answer {
+        var missing: [Contract.MissingLookup] = []
+        for text in texts {
+            if case .success(let body)? = replies[text]?.answer {
                 items.append(body.bytes)
                 metrics.count(.found)
             } else {
-                missing.append((text, reply?.problem?.kind ?? .eventNotFound))
+                let kind = replies[text]?.problem?.kind ?? .eventNotFound
+                missing.append(.init(eventKey: text, reason: .init(kind)))
+                metrics.count(LookupResult.ofProblems[kind])
             }
         }
         if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unread }
-        for miss in missing { metrics.count(LookupResult(miss.reason)) }
+        let age = replies.values.map(\.age).max() ?? 0
         // The JSON of a `Contract.LookupBatchAnswer`. Its items are already JSON text: the bodies of single lookups.
         let body = JSONWriter.text { object in
             object.array("items", items) { $0.raw($1) }
-            object.member(
-                "missing", missing.map { Contract.MissingLookup(eventKey: $0.key, reason: .init($0.reason)) })
+            object.member("missing", missing)
         }
         return .json(bytes: body, headers: .stale(age))
     }
 
     /// The list of events that an app may offer to follow.
     private func lookupList(_ request: Request, _ context: APIContext) async throws -> Response {
-        let app = try context.lookupApp
-        let (body, age) = try await lookups.page(try context.query.list(), of: app, uri: request.uri.string)
-        return Response(body.response(age: age, ifNoneMatch: request.headers[.ifNoneMatch]))
+        let (body, age) = try await lookups.page(
+            try context.query.list(), of: try context.app(), uri: request.uri.string)
+        return Response(body, age: age, to: request)
     }
 }
 
@@ -124,9 +115,12 @@ extension LookupBody {
 }
 
 extension Response {
-    fileprivate init(_ lookup: LookupResponse) {
-        let body = lookup.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: lookup.body))
-        self.init(status: lookup.status, headers: lookup.headers, body: body)
+    fileprivate init(_ body: LookupBody, age: Int, to request: Request) {
+        let answer = body.response(age: age, ifNoneMatch: request.headers[.ifNoneMatch])
+        let isEmpty = answer.body.isEmpty
+        self.init(
+            status: answer.status, headers: answer.headers,
+            body: isEmpty ? .init() : .init(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
 }
 
@@ -144,17 +138,9 @@ extension HTTPField.Name {
     fileprivate static let warning = HTTPField.Name("Warning")!
 }
 
-extension APIContext {
-    fileprivate var lookupApp: LookupApp {
-        get throws(Problem) { LookupApp(try bundleID(), try environment()) }
-    }
-}
-
 extension QueryParameters {
     /// The variant in the query; `nil`: none.
-    func variant() throws(Problem) -> Variant? {
-        try read("variant", Variant.rule, Variant.init(rawValue:))
-    }
+    func variant() throws(Problem) -> Variant? { try read("variant", Variant.rule, Variant.init(rawValue:)) }
 
     fileprivate func list() throws(Problem) -> LookupListQuery {
         let page = try page()
@@ -162,8 +148,7 @@ extension QueryParameters {
         let (from, to) = try period()
         return LookupListQuery(
             topic: try read("topic", TextRule.topic.sentence) { TextRule.topic.accepts($0) ? $0 : nil }, from: from,
-            to: to,
-            state: try choice("state"), variant: try variant(), limit: page.limit, after: after)
+            to: to, state: try choice("state"), variant: try variant(), limit: page.limit, after: after)
     }
 }
 
@@ -173,6 +158,12 @@ enum LookupResult: String, Sendable, CaseIterable {
     case found, notModified = "not-modified", listed
     /// The event has no channel yet; it is over; it does not exist; neither the memory nor the database could answer.
     case pending, over, unknown, unavailable
+
+    /// The results of refused lookups. Other problems are with the request itself.
+    static let ofProblems: [Problem.Kind: LookupResult] = [
+        .channelPending: .pending, .eventEnded: .over, .eventNotFound: .unknown,
+        .variantNotFound: .unknown, .storeUnavailable: .unavailable,
+    ]
 }
 
 extension ServerMetrics {
@@ -187,21 +178,8 @@ extension ServerMetrics {
             count(response.status == .notModified ? .notModified : result)
             return response
         } catch let problem as Problem {
-            count(LookupResult(problem.kind))
+            count(LookupResult.ofProblems[problem.kind])
             throw problem
-        }
-    }
-}
-
-extension LookupResult {
-    /// - Returns: `nil` for a problem with the request itself.
-    init?(_ kind: Problem.Kind) {
-        switch kind {
-        case .channelPending: self = .pending
-        case .eventEnded: self = .over
-        case .eventNotFound, .variantNotFound: self = .unknown
-        case .storeUnavailable: self = .unavailable
-        default: return nil
         }
     }
 }

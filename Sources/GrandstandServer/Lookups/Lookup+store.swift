@@ -41,18 +41,14 @@ struct LookupStore: Sendable {
     /// time reads all records again.
     static let journalSeconds: TimeInterval = 300
 
-    /// The keys of all events.
-    func keys() async throws -> [EventKey] {
-        try await database.query("select key from events").map { try $0.word("key") }
-    }
-
-    /// The records of these events. Events that do not exist or have no audience are missing.
+    /// The records of these events (`nil`: of all). Events that do not exist or have no audience are missing.
     ///
     /// The audiences of an event are in the order of their declaration, because lookups may take an app's first one.
     ///
     /// One audience may get its end before the others. A fenced lane has accepted its end and takes no later message, so
     /// an activity that is started for this audience could never be updated.
-    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
+    func records(of keys: Set<EventKey>?) async throws -> [EventKey: [LookupRecord]] {
+        let isAsked: PostgresQuery = if let keys { "e.key = any(\(keys.map(\.rawValue)))" } else { "true" }
         let rows = try await database.query(
             """
             select e.key, a.topic, u.environment, u.lane, nullif(u.variant, '') as variant,
@@ -65,7 +61,7 @@ struct LookupStore: Sendable {
             join apps a on a.bundle_id = u.bundle_id
             left join channels c on c.id = u.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(Self.refusal)
-            where e.key = any(\(keys.map(\.rawValue))) order by e.key, u.position
+            where \(isAsked) order by e.key, u.position
             """)
         return Dictionary(grouping: try rows.read(LookupRecord.self), by: \.key)
     }
@@ -91,8 +87,7 @@ struct LookupStore: Sendable {
         }
         return try rows.reduce(into: [:]) { contents, row in
             guard let json = try row.decode(PostgresJSON?.self, "content_state") else { return }
-            contents[try row.decode("lane")] = LookupContent(
-                state: RawJSON(unchecked: json.bytes), timestamp: try row.decode("timestamp"))
+            contents[try row.decode("lane")] = (RawJSON(unchecked: json.bytes), try row.decode("timestamp"))
         }
     }
 
@@ -115,12 +110,12 @@ package final class LocalChanges: Sendable {
     init() {}
 
     /// - Parameter hear: called with the subjects of each transaction that changed some. `hear` must not block.
-    func follow(_ hear: @escaping @Sendable ([String]) -> Void) {
-        hearer.withLock { $0 = hear }
-    }
+    func follow(_ hear: @escaping @Sendable ([String]) -> Void) { hearer.withLock { $0 = hear } }
 
-    var notices: PostgresNotices {
-        PostgresNotices(sqlState: PostgresSQLState(rawValue: "GS001")) { [self] in hearer.withLock(\.self)?($0) }
+    /// Takes the notices of a transaction. Those of the triggers have their own `errcode`.
+    func hear(_ notices: [PostgresError]) {
+        let subjects = notices.filter { $0.sqlState?.rawValue == "GS001" }.map(\.message)
+        if !subjects.isEmpty { hearer.withLock(\.self)?(subjects) }
     }
 
     /// The setting that a session needs so that the triggers notify it, whatever the role's own settings are.

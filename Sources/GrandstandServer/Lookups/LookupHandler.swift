@@ -6,8 +6,7 @@ internal import NIOHTTP1
 /// route would cost two task switches, a context and three copies of the header fields.
 ///
 /// This handler answers only while no other request of the connection is in progress, so that answers keep the order of
-/// their requests. It also sets the `Date` of all other answers, because the `Date` of Hummingbird is up to two seconds
-/// old.
+/// their requests.
 final class LookupHandler: ExchangeHandler {
     private let lookups: LookupResponder
     /// Told how many requests were answered, for the connection's timeouts. The answers of this handler go from the
@@ -22,7 +21,6 @@ final class LookupHandler: ExchangeHandler {
     private var answer: LookupResponse?
     /// Answers that are written and not flushed yet.
     private var answered = 0
-    private var mustPass = false
 
     init(lookups: LookupResponder, onAnswered: @escaping (Int) -> Void) {
         self.lookups = lookups
@@ -53,7 +51,6 @@ final class LookupHandler: ExchangeHandler {
             answered += 1
             return
         }
-        mustPass = true
         context.fireChannelRead(data)
     }
 
@@ -63,21 +60,11 @@ final class LookupHandler: ExchangeHandler {
             onAnswered(answered)
             answered = 0
         }
-        if mustPass {
-            mustPass = false
-            context.fireChannelReadComplete()
-        }
+        context.fireChannelReadComplete()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        switch unwrapOutboundIn(data) {
-        case .head(var head) where head.status.code >= 200:
-            head.headers.replaceOrAdd(name: "Date", value: lookups.date)
-            context.write(wrapOutboundOut(.head(head)), promise: promise)
-            return
-        case .end: underWay -= 1
-        case .head, .body: break
-        }
+        if case .end = unwrapOutboundIn(data) { underWay -= 1 }
         context.write(data, promise: promise)
     }
 

@@ -18,64 +18,35 @@ struct LookupListQuery: Sendable {
     var limit: Int = 50
     /// The position of the previous page's last event.
     var after: PageCursor?
-}
 
-/// The events of one app and environment that can be followed, in the order of their start. The list is made from the
-/// dictionary of lookups and used for a second.
-struct LookupList: Sendable {
-    let app: LookupApp
-    /// All records of each event, also those that are over and those of other apps: a list must choose the same audience
-    /// as a lookup. Events are in the order of their start, in microseconds since 1970, and their key. Events without a
-    /// start come last.
-    private let items: [(number: Int, key: String, records: [LookupRecord])]
-
-    /// - Parameter events: those that the app offers.
-    init(of app: LookupApp, _ events: [[LookupRecord]]) {
-        self.app = app
-        items = events.map { records in
-            (records[0].startsAt.map(PageCursor.number) ?? PageCursor.last, records[0].key.rawValue, records)
-        }.sorted { ($0.number, $0.key) < ($1.number, $1.key) }
-    }
-
-    /// The events that match `query` at `now`.
-    func page(_ query: LookupListQuery, now: Date) -> Contract.FollowablePage {
-        let from = query.from.map(PageCursor.number) ?? .min
+    /// The events that match at `now`, in the order of their start, in microseconds since 1970, and their key. Events
+    /// without a start come last.
+    ///
+    /// - Parameter events: all records of each event: a list must choose the same audience as a lookup.
+    func page(of events: [[LookupRecord]], for app: AppEnvironment, now: Date) -> Contract.FollowablePage {
+        let from = from.map(PageCursor.number) ?? .min
         // A list with a limit of time leaves out events without a start.
-        let isBounded = query.from != nil || query.to != nil
-        let to = query.to.map(PageCursor.number) ?? (isBounded ? PageCursor.last : .max)
-        var found: [Contract.Followable] = []
-        var last: String?
-        for item in items where from <= item.number && item.number < to {
-            if let after = query.after, (item.number, item.key) <= (after.number, after.key) { continue }
-            guard let record = record(item.records, query, now) else { continue }
-            guard found.count < query.limit else { return .init(items: found, nextCursor: last) }
-            found.append(Contract.Followable(record, now: now))
-            last = PageCursor.text(item.number, item.key)
-        }
-        return .init(items: found, nextCursor: nil)
-    }
-
-    private func record(_ records: [LookupRecord], _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
-        if let topic = query.topic, !records[0].topics.contains(topic) { return nil }
-        guard let index = records.index(of: query.variant, for: app) else { return nil }
-        let record = records[index]
-        guard !record.isOver else { return nil }
-        guard let wanted = query.state else { return record }
-        return (wanted == .live) == (record.state(now: now) == .live) ? record : nil
-    }
-}
-
-extension LookupApp {
-    /// Whether an audience of the app can follow the event.
-    func offers(_ records: [LookupRecord]) -> Bool {
-        records.contains { $0.name != nil && !$0.isOver && $0.isOf(self) }
+        let to = to.map(PageCursor.number) ?? (self.from == nil ? .max : PageCursor.last)
+        let found = events.compactMap { records -> (Int, String, LookupRecord)? in
+            guard let record = records.index(of: variant, for: app).map({ records[$0] }), record.name != nil,
+                !record.isOver, topic.map(record.topics.contains) ?? true,
+                state.map({ ($0 == .live) == (record.state(now: now) == .live) }) ?? true
+            else { return nil }
+            let number = record.startsAt.map(PageCursor.number) ?? PageCursor.last
+            guard from <= number, number < to else { return nil }
+            if let after, (number, record.key.rawValue) <= (after.number, after.key) { return nil }
+            return (number, record.key.rawValue, record)
+        }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        let page = found.prefix(limit)
+        return .init(
+            items: page.map { Contract.Followable($2, now: now) },
+            nextCursor: page.count == found.count ? nil : page.last.map { PageCursor.text($0.0, $0.1) })
     }
 }
 
 extension Contract.Followable {
     fileprivate init(_ record: LookupRecord, now: Date) {
         let lookup = record.lookup(now: now)
-        self.init(
-            state: .init(lookup.state), name: record.name ?? "", kind: record.kind, topics: record.topics, lookup)
+        self.init(state: .init(lookup.state), name: record.name ?? "", kind: record.kind, topics: record.topics, lookup)
     }
 }

@@ -4,32 +4,16 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// The app and environment that lookups and lists are for.
-struct LookupApp: Sendable, Hashable {
-    /// As the caller wrote it.
-    let bundleID: BundleID
-    let environment: APNsEnvironment
-    /// The lowercased bundle ID.
-    let topic: String
-
-    init(_ bundleID: BundleID, _ environment: APNsEnvironment) {
-        (self.bundleID, self.environment, topic) = (bundleID, environment, bundleID.topic)
-    }
-}
-
 /// The subject of a lookup: an event, for an app, in one of its variants.
 struct LookupName: Sendable {
-    let app: LookupApp
+    let app: AppEnvironment
     let key: EventKey
     /// `nil`: the audience without a variant, else the first that is not over.
     var variant: Variant?
 }
 
 /// The newest content of an audience, and the `aps.timestamp` of the message with this content.
-struct LookupContent: Sendable {
-    let state: RawJSON
-    let timestamp: Int
-}
+typealias LookupContent = (state: RawJSON, timestamp: Int)
 
 /// The JSON text of an answer, with its entity tag.
 struct LookupBody: Sendable, Equatable {
@@ -96,16 +80,17 @@ struct LookupRecord: Sendable, Equatable, Decodable {
 
     func state(now: Date) -> Contract.EventState {
         Contract.EventState(
-            startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt, cancelledAt: cancelledAt, now: now)
+            startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt,
+            cancelledAt: cancelledAt, now: now)
     }
 
-    func isOf(_ app: LookupApp) -> Bool { environment == app.environment && topic == app.topic }
+    func isOf(_ app: AppEnvironment) -> Bool { environment == app.environment && topic == app.bundleID.topic }
 }
 
 extension [LookupRecord] {
     /// The app's record with this variant. For `nil`: the record without a variant, else the first that is not over,
     /// else the first. The records must be in the order of their declaration.
-    func index(of variant: Variant?, for app: LookupApp) -> Int? {
+    func index(of variant: Variant?, for app: AppEnvironment) -> Int? {
         var first: Int?
         for index in indices where self[index].isOf(app) {
             if self[index].variant == variant { return index }
@@ -130,11 +115,6 @@ struct LookupEntry: Sendable {
         records.index(of: name.variant, for: name.app).map { records[$0] }
     }
 
-    /// The variants of the app's audiences; `nil`: an audience without a variant.
-    func variants(of name: LookupName) -> [Variant?] {
-        records.filter { $0.isOf(name.app) }.map(\.variant)
-    }
-
     /// The answer to a lookup.
     ///
     /// - Parameter content: the newest content, if the caller asked for it.
@@ -142,14 +122,18 @@ struct LookupEntry: Sendable {
         to name: LookupName, with content: LookupContent? = nil, now: Date
     ) -> Result<LookupBody, Problem> {
         let index = records.index(of: name.variant, for: name.app)
-        if content == nil, let index, let kept = bodies[index], kept.state == records[index].state(now: now) {
+        let state = index.map { records[$0].state(now: now) }
+        if content == nil, let index, let kept = bodies[index], kept.state == state {
             return .success(kept.body)
         }
-        let variants = self.variants(of: name)
-        guard let index else { return .failure(name.missing(among: variants)) }
+        let own = records.filter { $0.isOf(name.app) }
+        let variants = own.compactMap(\.variant)
+        guard let index else {
+            return .failure(own.isEmpty ? name.missing() : name.missing(among: variants))
+        }
         let record = records[index]
         if record.isOver { return .failure(name.over(with: content)) }
-        let lookup = record.lookup(variants: variants.compactMap(\.self), with: content, now: now)
+        let lookup = record.lookup(variants: variants, with: content, now: now)
         guard lookup.channelId != nil || lookup.delivery != nil else { return .failure(record.pending(now: now)) }
         let body = LookupBody(JSONWriter.text(lookup))
         if content == nil { bodies[index] = (lookup.state, body) }
@@ -164,30 +148,24 @@ struct LookupEntry: Sendable {
 private let (maxAgeOver, maxAgeUnknown) = (10, 5)
 
 extension LookupName {
-    private var audience: String {
-        "\(app.bundleID) in \(app.environment.rawValue)\(variant.map { " in variant \($0)" } ?? "")"
+    private var place: String { "\(app.bundleID) in \(app.environment.rawValue)" }
+
+    func missing() -> Problem {
+        Problem(.eventNotFound, "There is no event \(key) for \(place).", maxAge: maxAgeUnknown)
     }
 
     /// - Parameter variants: the variants that the app's audiences in the event have.
-    func missing(among variants: [Variant?] = []) -> Problem {
-        guard !variants.isEmpty else {
-            return Problem(.eventNotFound, "There is no event \(key) for \(audience).", maxAge: maxAgeUnknown)
+    fileprivate func missing(among variants: [Variant]) -> Problem {
+        Problem(.variantNotFound, "\(key) has only other variants for \(place).", maxAge: maxAgeUnknown) {
+            $0.variants = variants.map(\.rawValue)
         }
-        let names = variants.compactMap { $0?.rawValue }
-        let others = names + (variants.contains(nil) ? ["an audience without a variant"] : [])
-        return Problem(
-            .variantNotFound,
-            "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
-            maxAge: maxAgeUnknown
-        ) { $0.variants = names }
     }
 
     /// The event ended, at least for this audience, or was cancelled.
     fileprivate func over(with content: LookupContent?) -> Problem {
-        Problem(
-            .eventEnded, "The event \(key) is over for \(audience); there is nothing to follow.", maxAge: maxAgeOver
-        ) { body in
-            (body.contentState, body.timestamp, body.status) = (content?.state, content?.timestamp, 410)
+        Problem(.eventEnded, "The event \(key) is over for \(place).", maxAge: maxAgeOver) { body in
+            (body.contentState, body.timestamp) = (content?.state, content?.timestamp)
+            body.status = 410
         }
     }
 }
@@ -200,24 +178,10 @@ extension LookupRecord {
     fileprivate func pending(now: Date) -> Problem {
         let next = max(opensAt ?? now, nextAttemptAt ?? now)
         let retryAfter = Int(min(max(next.timeIntervalSince(now).rounded(.up), 2), 3_600))
-        var detail = "The channel of \(key) is being made. Ask again."
-        if let opensAt, opensAt > now {
-            detail = "The channel of \(key) will be made before the event. Ask again."
-        } else if let nextAttemptAt, nextAttemptAt > now {
-            detail =
-                "The channel of \(key) could not be made: \(cause). The next attempt is at "
-                + "\(RFC3339.text(nextAttemptAt)). Ask again then."
-        }
-        return Problem(.channelPending, detail, retryAfter: retryAfter, maxAge: min(retryAfter, maxAgeOver))
-    }
-
-    private var cause: String {
-        guard let reason else { return "APNs refused it" }
-        if reason == Problem.Kind.quotaExhausted.rawValue { return "the app has no channel left" }
-        return switch APNsReason(rawValue: reason) {
-        case .cannotCreateChannelConfig: "APNs has no channel left for the app"
-        case .broadcastFeatureNotEnabled: "Apple's broadcast capability is off for the app"
-        default: "APNs refused it (\(reason))"
-        }
+        let opens = opensAt ?? now > now ? " It will be made before the event." : ""
+        let failed = nextAttemptAt ?? now > now ? " It could not be made (\(reason ?? "refused"))." : ""
+        return Problem(
+            .channelPending, "The channel of \(key) is not there yet.\(opens)\(failed) Ask again.",
+            retryAfter: retryAfter, maxAge: min(retryAfter, maxAgeOver))
     }
 }

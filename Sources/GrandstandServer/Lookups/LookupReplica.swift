@@ -11,17 +11,10 @@ internal import Synchronization
 /// limited time.
 final class LookupReplica: Sendable {
     struct Settings: Sendable {
-        /// The pause after a refresh. A single change is read at once; those that follow closely are read
-        /// together. So even a thousand changes a second cause only fifty refreshes.
-        var pace = Duration.milliseconds(20)
         /// Seconds for which answers are given although the database does not confirm them.
         var staleLimit: TimeInterval = 600
-        /// The maximum number of events in one query.
-        var pageSize = 2_000
         /// How long a request waits for a refresh.
         var patience = Duration.seconds(2)
-        /// How long a list is used.
-        var listAge = Duration.seconds(1)
     }
 
     /// What memory says about a name.
@@ -43,10 +36,9 @@ final class LookupReplica: Sendable {
     struct State {
         /// The dictionary is changed in place under the lock: if a copy were kept, the next change would copy all of it.
         var entries: [EventKey: LookupEntry] = [:]
-        /// Events that this process has changed since the last refresh began.
-        var changed: Set<EventKey> = []
-        /// Events that this process has changed before, until a refresh has read them.
-        var reading: Set<EventKey> = []
+        /// Events that this process has changed and no refresh has read since, each with the number of its change.
+        var changed: [EventKey: Int] = [:]
+        var changes = 0
         /// The journal's position at the last refresh; `nil`: the next refresh reads everything.
         var position: String?
         var readAt = ContinuousClock.now
@@ -54,19 +46,10 @@ final class LookupReplica: Sendable {
         var needsAll = false
         /// When the database last confirmed that memory is up to date.
         var confirmedAt: Date?
-        var lists = Lists()
-
-        /// Whether memory lacks changes of this process.
-        var isBehind: Bool { !changed.isEmpty || !reading.isEmpty }
-    }
-
-    /// The lists of the events that an app may offer to follow, made from the dictionary and used for a limited time.
-    struct Lists {
-        /// When the lists are too old to be used. No two sets of lists have the same end.
-        var end = ContinuousClock.now
-        var ofApps: [LookupApp: LookupList] = [:]
-        /// The bodies of pages, by the URI that asked for them.
+        /// The bodies of list pages, by the URI that asked for them, and when they are too old to be used. They lack no
+        /// change of this process.
         var pages: [String: LookupBody] = [:]
+        var pagesEnd = ContinuousClock.now
     }
 
     let store: LookupStore
@@ -78,11 +61,12 @@ final class LookupReplica: Sendable {
     private let refreshes: SingleFlight
 
     init(
-        store: LookupStore, keys: KeyStore? = nil, settings: Settings = Settings(),
-        now: @escaping @Sendable () -> Date
+        store: LookupStore, keys: KeyStore? = nil, settings: Settings = Settings(), now: @escaping @Sendable () -> Date
     ) {
         (self.store, self.keys, self.settings, self.now) = (store, keys, settings, now)
-        refreshes = SingleFlight(leastRest: settings.pace)
+        // A single change is read at once; those that follow closely are read together. So even a thousand changes a
+        // second cause only fifty refreshes.
+        refreshes = SingleFlight { _ in .milliseconds(20) }
     }
 
     // MARK: Keeping up
@@ -93,7 +77,11 @@ final class LookupReplica: Sendable {
     /// Must be called after a transaction of this process has changed `subjects`, and before the caller of the
     /// transaction is answered. Memory gives no answers about these events until they have been read again.
     func changed(_ subjects: [String]) {
-        state.withLock { $0.changed.formUnion(subjects.compactMap(LookupStore.event)) }
+        state.withLock { state in
+            state.changes += 1
+            for key in subjects.compactMap(LookupStore.event) { state.changed[key] = state.changes }
+            state.pages = [:]
+        }
     }
 
     /// Brings memory up to date with everything that was committed before the call. One refresh runs at a time; callers
@@ -107,32 +95,22 @@ final class LookupReplica: Sendable {
     /// Reads the journal since the last refresh, reads the events that it names, and puts them into the dictionary.
     private func readChanges() async throws {
         let moment = now()
-        let position = state.withLock { state in
-            // The journal may have deleted changes that were not read in time.
-            let isLate = state.readAt.duration(to: .now) > .seconds(LookupStore.journalSeconds / 2)
-            if state.needsAll || isLate { (state.needsAll, state.position) = (false, nil) }
-            state.reading.formUnion(state.changed)
-            state.changed = []
-            return state.position
+        let (position, read) = state.withLock { state in
+            if state.needsAll || state.readAt + .seconds(LookupStore.journalSeconds / 2) < .now { state.position = nil }
+            state.needsAll = false
+            return (state.position, state.changes)
         }
         let (subjects, end) = try await store.changes(since: position ?? LookupStore.newest)
         if subjects.contains("keys") { keys?.changed() }
         var keys = Set(subjects.compactMap(LookupStore.event))
-        // The events in memory are read, too, so that those that were deleted are forgotten.
-        if position == nil || subjects.contains("events") {
-            keys = Set(state.withLock { $0.entries.keys }).union(try await store.keys())
-        }
-        var rest = Array(keys)[...]
-        while !rest.isEmpty {
-            let page = Array(rest.prefix(settings.pageSize))
-            rest = rest.dropFirst(page.count)
-            let records = try await PostgresTimeLimit.renewing { try await store.records(of: page) }
-            for key in page { put(key, records[key] ?? []) }
-        }
+        let isAll = position == nil || subjects.contains("events")
+        let records = isAll || !keys.isEmpty ? try await store.records(of: isAll ? nil : keys) : [:]
+        // The events in memory are compared, too, so that those that were deleted are forgotten.
+        if isAll { keys = Set(state.withLock { $0.entries.keys }).union(records.keys) }
+        for key in keys { put(key, records[key] ?? []) }
         state.withLock { state in
             (state.position, state.readAt) = (end, .now)
-            // Other processes' changes may be missing from lists for a second, but this process's may not.
-            if !state.reading.isEmpty { (state.reading, state.lists) = ([], Lists()) }
+            state.changed = state.changed.filter { $0.value > read }
             if !state.needsAll { state.confirmedAt = moment }
         }
     }
@@ -167,7 +145,7 @@ final class LookupReplica: Sendable {
     private func reply(to name: LookupName, afterReading isRead: Bool? = nil) -> Reply {
         let now = now()
         return state.withLock { state in
-            let isBehind = isRead != true && (state.changed.contains(name.key) || state.reading.contains(name.key))
+            let isBehind = isRead != true && state.changed[name.key] != nil
             guard let age = self.age(state.confirmedAt, now, isBehind) else {
                 return Reply(answer: .failure(Self.unread))
             }
@@ -183,9 +161,7 @@ final class LookupReplica: Sendable {
     }
 
     /// The answer from memory, with the newest content.
-    func answer(
-        to name: LookupName, with contents: LookupContents
-    ) async throws -> Result<LookupBody, Problem> {
+    func answer(to name: LookupName, with contents: LookupContents) async throws -> Result<LookupBody, Problem> {
         guard var entry = state.withLock({ $0.entries[name.key] }), let lane = entry.record(of: name)?.lane else {
             return .failure(name.missing())
         }
@@ -206,14 +182,13 @@ final class LookupReplica: Sendable {
 
     // MARK: Lists of the events that an app may offer to follow
 
-    /// The body of the list page that was made for `uri` in the last second; `nil` if there is none, or memory lacks a
-    /// change of this process.
+    /// The body of the list page that was made for `uri` in the last second; `nil` if there is none.
     func knownPage(_ uri: String) -> (body: LookupBody, age: Int)? {
         let now = now()
         return state.withLock { state in
-            guard let age = self.age(state.confirmedAt, now), !state.isBehind, state.lists.end > .now,
-                let body = state.lists.pages[uri]
-            else { return nil }
+            guard state.pagesEnd > .now, let body = state.pages[uri], let age = self.age(state.confirmedAt, now) else {
+                return nil
+            }
             return (body, age)
         }
     }
@@ -227,27 +202,27 @@ final class LookupReplica: Sendable {
     ///
     /// - Parameter uri: the query's URI, under which the body is kept for `knownPage`.
     /// - Throws: `store-unavailable` if memory is empty or too old.
-    func page(
-        _ query: LookupListQuery, of app: LookupApp, uri: String
-    ) async throws -> (body: LookupBody, age: Int) {
+    func page(_ query: LookupListQuery, of app: AppEnvironment, uri: String) async throws -> (
+        body: LookupBody, age: Int
+    ) {
         if let known = knownPage(uri) { return known }
-        let mustRead = state.withLock { $0.isBehind || $0.confirmedAt == nil }
+        let mustRead = state.withLock { !$0.changed.isEmpty || $0.confirmedAt == nil }
         let isBehind = mustRead ? await !refreshInTime() : false
         let now = now()
-        let (age, kept, events, end) = state.withLock { state in
-            if state.lists.end <= .now { state.lists = Lists(end: .now + settings.listAge) }
-            let kept = state.lists.ofApps[app]
-            let events = kept == nil ? Array(state.entries.values.lazy.map(\.records).filter(app.offers)) : []
-            return (self.age(state.confirmedAt, now, isBehind), kept, events, state.lists.end)
+        let (age, events, changes) = state.withLock { state in
+            (
+                self.age(state.confirmedAt, now, isBehind), state.entries.values.map(\.records),
+                state.changed.isEmpty ? state.changes : nil
+            )
         }
         guard let age else { throw Self.unread }
-        let list = kept ?? LookupList(of: app, events)
-        let body = LookupBody(JSONWriter.text(list.page(query, now: now)))
+        let body = LookupBody(JSONWriter.text(query.page(of: events, for: app, now: now)))
         state.withLock { state in
-            guard state.lists.end == end else { return }
-            state.lists.ofApps[app] = list
-            if state.lists.pages.count >= Self.pages { state.lists.pages = [:] }
-            state.lists.pages[uri] = body
+            guard state.changes == changes else { return }
+            if state.pagesEnd <= .now || state.pages.count >= Self.pages {
+                (state.pages, state.pagesEnd) = ([:], .now + .seconds(1))
+            }
+            state.pages[uri] = body
         }
         return (body, age)
     }
@@ -255,9 +230,7 @@ final class LookupReplica: Sendable {
     // MARK: Age
 
     /// Seconds since the database last confirmed memory; `nil`: the database never confirmed memory.
-    var staleness: TimeInterval? {
-        state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
-    }
+    var staleness: TimeInterval? { state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) } }
 
     /// Seconds without confirmation after which answers contain their age. This time is longer than the half
     /// second between refreshes, so a check that is slightly late does not make answers stale.
@@ -277,6 +250,5 @@ final class LookupReplica: Sendable {
     static let unread = Problem(
         .storeUnavailable,
         "The database cannot be asked now, and this server does not have the answer in memory. Try again in a moment, or "
-            + "another server; `grandstand doctor` shows what is wrong with the database.",
-        retryAfter: 1)
+            + "another server; `grandstand doctor` shows what is wrong with the database.", retryAfter: 1)
 }

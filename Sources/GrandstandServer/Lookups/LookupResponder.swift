@@ -41,9 +41,6 @@ struct LookupResponder: Sendable {
     private typealias Meter = @Sendable (Duration) -> Void
     private typealias Meters = (found: Meter, notModified: Meter)
 
-    /// The present time in the format of `Date`.
-    var date: String { dates.field(at: now()).value }
-
     /// The answer to a request without a body; `nil`: the request has to go to the routes.
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {
         let started = ContinuousClock.now
@@ -79,7 +76,9 @@ struct LookupResponder: Sendable {
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
             let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let known = replica.known(
-                LookupName(app: LookupApp(bundleID, environment), key: eventKey, variant: variant))
+                LookupName(
+                    app: AppEnvironment(bundleID: bundleID, environment: environment), key: eventKey,
+                    variant: variant))
         else { return nil }
         return (known.body, known.age, key, ofOne)
     }

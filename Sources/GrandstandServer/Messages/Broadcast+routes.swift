@@ -21,10 +21,10 @@ extension API {
                 guard let preview = try await preview(intake)?.preview else { throw Problem.unansweredBroadcast }
                 return .json(preview)
             },
-            Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes) { request, context in
+            Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes, turn: turns.turn) {
+                request, context in
                 let body = try await request.json(upTo: Contract.BroadcastBatch.maximumBytes)
-                let items = try Contract.BroadcastBatch.items(of: body)
-                return Route.Prepared(turn: turns.turn(for: items.count)) { try await acceptEach(items, context) }
+                return try await acceptEach(try Contract.BroadcastBatch.items(of: body), context)
             },
             Route(.broadcastToChannel) { request, context in
                 let channel = try await channel(context)
@@ -64,7 +64,6 @@ extension API {
     private func acceptEach(
         _ items: [Result<Contract.BroadcastBatch.Item, Problem>], _ context: APIContext
     ) async throws -> Response {
-        // The call may have waited for its turn.
         let (caller, at) = (try context.caller, now())
         let intakes = items.compactMap { try? $0.get() }.map { Intake(.event($0.key), $0.draft, caller, at: at) }
         var accepted = try await stores.outbox.accept(intakes)[...]
@@ -105,20 +104,16 @@ struct BulkTurns: Sendable {
     private let bulk = Semaphore(permits: bulkPermits)
     private let batches = Semaphore(permits: batchPermits)
 
-    /// A call with at least this many items counts as bulk.
-    static let bulkSize = 50
+    /// A call with at least this many bytes counts as bulk.
+    static let bulkSize = 16_384
     /// The maximum number of bulk calls that are accepted at the same time. A call with 500 items uses a processor and
     /// a connection for a tenth of a second. With four such calls at a time, no processor or connection was left for a
     /// single urgent message. Two bulk calls at a time were not faster than one.
     static let bulkPermits = 1
-    /// The maximum number of calls with several items, but fewer than `bulkSize`, that are accepted at the same time.
+    /// The maximum number of smaller calls that are accepted at the same time.
     static let batchPermits = 2
 
-    /// - Returns: `nil`: the call need not wait.
-    func turn(for items: Int) -> Semaphore? {
-        if items >= Self.bulkSize { return bulk }
-        return items > 1 ? batches : nil
-    }
+    func turn(for bytes: Int) -> Semaphore { bytes >= Self.bulkSize ? bulk : batches }
 }
 
 /// The operations on broadcasts and states that routes and pages share. Each is planned by the pure `DeliveryPlan`, and is

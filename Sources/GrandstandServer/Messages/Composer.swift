@@ -152,7 +152,7 @@ struct Composer: Sendable {
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
         moreInputs = message.moreInputs
         saysMore = MessageForm.ofMessages.dropFirst(2).contains { !message[$0].isEmpty }
-        self.refusal = refusal.map { FormRefusal($0, nothing: "Nothing was sent.") }
+        self.refusal = refusal.map { ("\($0.detail) Nothing was sent.", $0.errors) }
         self.preview = preview
         verdict = [outcome, Self.verdict(self.refusal, preview)].compactMap(\.self).joined(separator: ". ")
         question = asksForEnd ? Self.question(event, message) : nil
@@ -222,7 +222,8 @@ struct PreviewReading: Sendable {
             "name": Wording.list(part.bundleId, part.environment.rawValue, part.variant)
                 + (part.kind == .tokens ? " (by token)" : ""),
             "size": size(part), "priority": Wording.number(part.priority),
-            "expiration": until == 0 ? "not stored" : "stored until \(Moment(epoch: until).text)",
+            "expiration": until == 0
+                ? "not stored" : "stored until \(Moment(Date(timeIntervalSince1970: Double(until))).text)",
             "previewCompact": part.preview?.compact, "previewExpanded": part.preview?.expanded,
             // The body that is sent to APNs.
             "payload": ReadableJSON.text(part.payload.array), "replaced": count == 0 ? nil : replaced,

@@ -37,8 +37,11 @@ struct Dispatcher: Sendable {
                 pollInterval: worker.pollInterval, ringsWhenSettled: false, retry: .milliseconds(500),
                 topic: .lanes(rates.environment)),
             failure: "messages that are due could not be taken from the database", worker,
-            claim: { try await self.claim($0, held: $1.lasting) }, perform: { await self.send($0) },
-            giveUp: { self.settling($0.settled(nil, at: self.worker.now())) },
+            claim: { try await self.claim($0, held: $1.lasting) },
+            perform: { delivery in
+                let settling = await self.send(delivery)
+                return Task.isCancelled ? self.settling(delivery.settled(nil, at: self.worker.now())) : settling
+            },
             extend: { try await self.extendLeases($0) })
         await loop.run()
     }
@@ -114,7 +117,7 @@ struct Dispatcher: Sendable {
     }
 
     private func settling(_ delivery: ClaimedDelivery) -> WorkLoop<ClaimedDelivery>.Settling {
-        { [outbox] in if try await !outbox.settle(delivery) { throw LockedByAnother() } }
+        { [outbox] in if try await !outbox.settle(delivery) { throw Problem.contention } }
     }
 
     private func note(_ outcome: Circuit.Outcome) {

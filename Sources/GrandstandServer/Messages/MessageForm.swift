@@ -129,7 +129,10 @@ struct MessageForm: Sendable, Equatable {
     /// The fields of one line that the page shows in its collapsed section.
     var moreInputs: [FormInput] {
         var priorities = FormInput(name: "priority", label: "Priority", isRequired: true)
-        (priorities.isSelect, priorities.choices) = (true, Choice.priorities(chosen: self["priority"]))
+        priorities.isSelect = true
+        priorities.choices = ["", "10", "5", "1"].map {
+            Choice($0, label: $0.isEmpty ? "as the message needs it" : $0, isChosen: $0 == self["priority"])
+        }
         func line(_ name: String, _ label: String, isTime: Bool = false) -> FormInput {
             .line(name, label, self[name], isTime: isTime)
         }

@@ -191,15 +191,12 @@ extension Outbox {
     private static func attribute(_ rows: [Intake]) -> PostgresQuery {
         AuditRows.insert(
             .broadcastAccepted,
-            rows.flatMap { row in
+            rows.flatMap { row -> [AuditRows.Line] in
                 let apps: [BundleID?] = Set((row.plan?.items ?? []).map(\.audience.bundleID)).sorted()
                 return (apps.isEmpty ? [nil] : apps).map { app in
-                    AuditRows.Line(
-                        actor: row.actor, at: row.at,
-                        subject: .init(
-                            bundleID: app, channel: row.target.channel, eventKey: row.target.eventKey,
-                            broadcast: row.id),
-                        reason: row.request.event.rawValue)
+                    let subject = AuditSubject(
+                        bundleID: app, channel: row.target.channel, eventKey: row.target.eventKey, broadcast: row.id)
+                    return (row.actor, row.at, subject, row.request.event.rawValue)
                 }
             })
     }

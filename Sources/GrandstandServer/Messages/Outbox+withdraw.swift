@@ -19,9 +19,8 @@ extension Outbox {
                 try await EventReach.reaches(reach, broadcast: id, on: connection)
             else { return (nil, []) }
             guard try !broadcast.decode(Bool.self, "shown") else { return (false, []) }
-            let wasScheduled: Bool = try broadcast.decode("scheduled")
             var (isUnsent, topics): (Bool, Set<WakeTopic>?) = (true, [])
-            if !wasScheduled {
+            if try !broadcast.decode(Bool.self, "scheduled") {
                 // A superseded message may be sent now after all. The storage policy may have changed since this message
                 // was accepted, so `changeAll` computes the message's `apns-expiration` again.
                 (isUnsent, topics) = try await LaneRows.changeAll(
@@ -50,7 +49,7 @@ extension Outbox {
             WebhookNews.note(broadcasts: [id], at: now)
             try await connection.pipeline([
                 "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
-                AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: wasScheduled),
+                AuditRows(by: actor, at: now).withdrawal(of: id),
             ])
             return (true, topics ?? [])
         }

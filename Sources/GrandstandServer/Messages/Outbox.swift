@@ -30,11 +30,12 @@ struct Outbox: Sendable {
     /// second, the median time from POST to Apple's 200 was 23 to 27 ms with one transaction at a time, and 30 to 32 ms
     /// with always two.
     private static let acceptPlaces = 4
-    private static let acceptExtraPlaceDelay = Duration.milliseconds(50)
     private static let acceptLimit = 100
     /// The maximum number of verdicts in one transaction. It is limited, because the verdicts' lanes can take nothing
     /// else until the transaction is committed.
     private static let settleLimit = 200
+    /// The rest between two such transactions. In a burst, each of them then has some hundred verdicts.
+    private static let settleRest = Duration.milliseconds(10)
 
     /// - Parameters:
     ///   - database: the connections for single broadcasts.
@@ -53,12 +54,12 @@ struct Outbox: Sendable {
         self.alertFreshness = alertFreshness
         let outbox = self
         // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
-        acceptances = Batch(
-            places: Self.acceptPlaces, extraPlaceDelay: Self.acceptExtraPlaceDelay, limit: Self.acceptLimit
-        ) {
+        acceptances = Batch(places: Self.acceptPlaces, limit: Self.acceptLimit) {
             try await outbox.commit($0, on: outbox.database)
         }
-        settlements = Batch(limit: Self.settleLimit, owner: { $0.address.bundleID }) { deliveries in
+        settlements = Batch(
+            limit: Self.settleLimit, rest: { _ in Self.settleRest }, owner: { $0.address.bundleID }
+        ) { deliveries in
             let locked = try await outbox.record(deliveries)
             return deliveries.map { !locked.contains($0.lane) }
         }

@@ -29,14 +29,13 @@ extension API {
         let samples = try await stores.channels.samples(wanted)
         guard samples.count <= QuotaHistory.maximum else {
             throw Problem.invalid(
-                "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",
-                at: "step", "A longer step gives fewer samples.")
+                "This has more than \(QuotaHistory.maximum) samples.", at: "step",
+                "Ask for a longer step, a shorter time, or one app.")
         }
         // The format of the answer depends on `Accept`, so caches must store JSON and CSV separately.
         let headers: HTTPFields = [.vary: "Accept"]
-        let accept = request.headers[.accept] ?? "*/*"
-        guard MediaRanges.weight(of: "text/csv", in: accept) > MediaRanges.weight(of: "application/json", in: accept)
-        else {
+        let accept = request.headers[.accept]?.lowercased() ?? ""
+        guard accept.contains("text/csv"), !accept.contains("application/json") else {
             return .json(
                 Contract.QuotaHistory(from: wanted.from, to: wanted.to, step: wanted.step, items: samples),
                 headers: headers)
@@ -73,23 +72,14 @@ extension QuotaHistory {
         self.init(
             environment: try query.choice("environment"), reach: bundleID.map { .only([$0]) } ?? context.reach,
             from: from, to: to, step: step ?? Self.step(from: from, to: to, now: now))
-        guard steps <= Self.maximum else {
-            throw Problem.invalid(
-                "This has \(steps) steps; an answer has \(Self.maximum) samples at most.", at: "step",
-                "Ask for a longer step, or for a shorter time.")
-        }
     }
 
     private static let stepRule = "300, 5m, 1h, 1d: a multiple of five minutes, up to 366 days."
 
     /// `300`, `300s`, `5m`, `1h`, `1d`
     private static func seconds(_ text: String) -> Int? {
-        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        let unit = text.last.flatMap { units[$0] }
-        guard let number = Int(unit == nil ? text[...] : text.dropLast()), (1...31_622_400).contains(number) else {
-            return nil
-        }
-        let seconds = number * (unit ?? 1)
-        return seconds <= 31_622_400 && seconds.isMultiple(of: fine) ? seconds : nil
+        guard let match = text.wholeMatch(of: /([0-9]{1,8})([smhd]?)/), let number = Int(match.1) else { return nil }
+        let seconds = number * ["m": 60, "h": 3_600, "d": 86_400][match.2, default: 1]
+        return (fine...31_622_400).contains(seconds) && seconds.isMultiple(of: fine) ? seconds : nil
     }
 }

@@ -18,7 +18,6 @@ extension ChannelStore {
         let throttles = Dictionary(grouping: try results[2].read(Throttle.self), by: \.app)
         return try results[0].map { row in
             var quota: Quota = try row.read()
-            quota.isNothingAccepted = quota.unacceptedSince.map { $0 <= now - Quota.patience } ?? false
             quota.throttles = throttles[quota.place] ?? []
             for span in spans[quota.place] ?? [] { try quota.add(span, tenure, now: now) }
             quota.forecast = Forecast(spans: quota.spans, limit: quota.capacity, now: now)
@@ -27,27 +26,27 @@ extension ChannelStore {
     }
 
     private static func limits(now: Date) -> PostgresQuery {
-        """
-        select a.bundle_id as "bundleID", ae.environment, a.channel_limit as "limit",
-            ae.apple_count::bigint as "apple.count", ae.apple_asked_at as "apple.at",
-            ae.alarm as "reconciliationAlarm", ae.full_since as "fullSince", \(isCapabilityOff) as "isCapabilityOff", (
-                select count(*) from unmanaged_channels u
-                where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
-            k.team_id as "keyRefused.teamId", k.key_id as "keyRefused.keyId", k.reason as "keyRefused.reason",
-            k.since as "keyRefused.since",
-            coalesce(ae.key_missing_at > \(now.addingTimeInterval(-AppStore.missingKeyLifetime)), false)
-                as "isKeyMissing",
-            case when ae.unaccepted_at > \(now.addingTimeInterval(-AppStore.unacceptedLifetime))
-                then ae.unaccepted_since end as "unacceptedSince",
-            ae.quota_level as "notedLevel", \(DeviceAccount.columns(at: now))
-        from apps a join app_environments ae using (bundle_id)
-        left join lateral (
-            select coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-                ae.key_refused_reason as reason, ae.key_refused_since as since
-            where \(AppStore.isKeyRefused)) k on true
-        left join device_accounts d on d.app = ae.id
-        order by a.bundle_id, ae.environment
-        """
+        let isUnaccepted: PostgresQuery = "ae.unaccepted_at > \(now - AppStore.unacceptedLifetime)"
+        return """
+            select a.bundle_id as "bundleID", ae.environment, a.channel_limit as "limit",
+                ae.apple_count::bigint as "apple.count", ae.apple_asked_at as "apple.at",
+                ae.alarm as "reconciliationAlarm", ae.full_since as "fullSince", \(isCapabilityOff) as "isCapabilityOff", (
+                    select count(*) from unmanaged_channels u
+                    where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
+                k.team_id as "keyRefused.teamId", k.key_id as "keyRefused.keyId", k.reason as "keyRefused.reason",
+                k.since as "keyRefused.since",
+                (ae.key_missing_at > \(now - AppStore.missingKeyLifetime)) is true as "isKeyMissing",
+                case when \(isUnaccepted) then ae.unaccepted_since end as "unacceptedSince",
+                (\(isUnaccepted) and ae.unaccepted_since <= \(now - 10)) is true as "isNothingAccepted",
+                ae.quota_level as "notedLevel", \(DeviceAccount.columns(at: now))
+            from apps a join app_environments ae using (bundle_id)
+            left join lateral (
+                select coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
+                    ae.key_refused_reason as reason, ae.key_refused_since as since
+                where \(AppStore.isKeyRefused)) k on true
+            left join device_accounts d on d.app = ae.id
+            order by a.bundle_id, ae.environment
+            """
     }
 
     /// Every channel that is not deleted, with the fields that decide until when it is held. Then, without a state, the
@@ -58,7 +57,7 @@ extension ChannelStore {
         select c.bundle_id as "bundleID", c.environment, c.state, c.storage_policy,
             case when c.state in ('retiring', 'deleting') then coalesce(c.next_attempt_at, \(now)) end as closes_at,
             e.created_at as "createdAt", \(course(now: now)),
-            case when e.key is null then null else \(openLane) is not null end as has_audience,
+            \(openLane) is not null as has_audience,
             greatest(c.needed_until, case when c.state in \(Channel.State.sql([.creating, .active]))
                 then (
                 select max(greatest(l.stored_until, (
@@ -100,9 +99,10 @@ extension ChannelStore {
                     where \(AppColumns.isOf(quota.place)) and quota_level = \(quota.notedLevel.rawValue)
                         and \(WebhookNews.isAwaited([.quotaLevel]))
                     """)
-                guard noted.affectedRows > 0 else { return }
-                try await connection.query(
-                    WebhookNews.message(.quotaLevel, about: change.bundleId, at: now, change))
+                if noted.affectedRows > 0 {
+                    try await connection.query(
+                        WebhookNews.message(.quotaLevel, about: change.bundleId, at: now, change))
+                }
             }
         }
     }
@@ -115,13 +115,13 @@ extension Quota {
         let policy: StoragePolicy = try row.word("storage_policy")
         let isHeld = state?.countsAgainstQuota ?? false
         if let state { byState[state, default: 0] += 1 }
-        if isHeld { byStoragePolicy[policy, default: 0] += 1 }
+        if isHeld { byStoragePolicy[policy.rawValue, default: 0] += 1 }
         let hasEvent = try row.decode(Date?.self, "createdAt") != nil
         let course: ChannelTenure.Course? = hasEvent ? try row.read() : nil
         // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that is not
         // needed yet is counted from the time when its event's channels open: the next alignment deletes it, and a
         // later one inserts it again. A channel that has no event is not created again if it failed or is missing.
-        let hasAudience = try row.decode(Bool?.self, "has_audience") ?? false
+        let hasAudience: Bool = try row.decode("has_audience")
         guard isHeld || hasAudience && course?.overAt == nil else { return }
         var span = Forecast.Span.open(isHeld: isHeld, now: now)
         if let course, state != .deleting {
@@ -157,19 +157,14 @@ struct QuotaHistory {
     /// Seconds between the samples that the steps are made of.
     var resolution: Int { step.isMultiple(of: Self.coarse) ? Self.coarse : Self.fine }
 
-    /// The number of steps in the period.
-    var steps: Int { max(0, Int((to.timeIntervalSince(from) / Double(step)).rounded(.up))) }
-
-    /// The latest time that ends a step of `seconds` and is not after `now`; `.up`: the first that is not before it.
-    static func end(of seconds: Int, at now: Date, _ rule: FloatingPointRoundingRule = .down) -> Date {
-        let whole = (now.timeIntervalSince1970 / Double(seconds)).rounded(rule)
-        return Date(timeIntervalSince1970: whole * Double(seconds))
+    /// The latest time that ends a step of `seconds` and is not after `now`.
+    static func end(of seconds: Int, at now: Date) -> Date {
+        Date(timeIntervalSince1970: (now.timeIntervalSince1970 / Double(seconds)).rounded(.down) * Double(seconds))
     }
 
     /// The finest step for which samples still exist and that gives at most a thousand samples.
     static func step(from: Date, to: Date, now: Date) -> Int {
-        let fits = to.timeIntervalSince(from) / Double(fine) <= 1_000
-        if fits, now.timeIntervalSince(from) <= fineKept { return fine }
+        if now.timeIntervalSince(from) <= fineKept { return fine }
         return to.timeIntervalSince(from) / Double(coarse) <= 1_000 ? coarse : 86_400
     }
 }
@@ -178,49 +173,47 @@ struct QuotaHistory {
 /// for every hour. The five-minute samples are kept only for days (`QuotaHistory.fineKept`), so that a long history
 /// needs little space.
 extension ChannelStore {
-    /// Stores the quotas as samples of a time, and deletes samples past their retention.
-    ///
-    /// - Parameter at: the end of a step.
-    func keepSamples(of quotas: [Quota], at: Date) async throws {
-        try await database.pipeline(
-            [QuotaHistory.fine, QuotaHistory.coarse].map { Self.insertSamples(quotas, at, $0) }
-                + [
-                    """
-                    delete from quota_samples where step = \(QuotaHistory.fine) and at <= \(at - QuotaHistory.fineKept)
-                        or step = \(QuotaHistory.coarse) and at <= \(at - QuotaHistory.coarseKept)
-                    """
-                ])
-    }
-
-    /// Each sample also changes the sample of its hour, so the present hour has one, too. If several replicas take the
-    /// same sample, the last one stays.
+    /// Stores the quotas as samples of a time, and deletes samples past their retention. Each sample also changes the
+    /// sample of its hour, so the present hour has one, too. If several replicas take the same sample, the last one stays.
     ///
     /// The numbers of created and deleted channels come from the audit log, so a step is complete even if a sample
     /// within it is missing. The audit log is read once for all apps, because the log of one step is small.
-    private static func insertSamples(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
-        let end = QuotaHistory.end(of: step, at: at, .up)
-        return """
+    ///
+    /// - Parameter at: the end of a step.
+    func keepSamples(of quotas: [Quota], at: Date) async throws {
+        try await database.pipeline([
+            """
+            with t as materialized (
+                select step, to_timestamp(ceil(extract(epoch from \(at)::timestamptz) / step) * step) as at
+                from unnest(\([QuotaHistory.fine, QuotaHistory.coarse])) as step
+            )
             insert into quota_samples as s
                 (bundle_id, environment, step, at, used, reserved, peak, channel_limit, created, deleted)
-            select q.bundle_id, q.environment::environment, \(step), \(end), q.used, q.reserved, q.used + q.reserved,
+            select ae.bundle_id, ae.environment, t.step, t.at, q.used, q.reserved, q.used + q.reserved,
                 q.channel_limit, coalesce(c.created, 0), coalesce(c.deleted, 0)
             from unnest(\(quotas.map(\.bundleID.rawValue)), \(quotas.map(\.environment.rawValue)),
                 \(quotas.map(\.used)), \(quotas.map(\.reserved)), \(quotas.map(\.limit)))
                 as q(bundle_id, environment, used, reserved, channel_limit)
             join app_environments ae on ae.bundle_id = q.bundle_id and ae.environment = q.environment::environment
+            cross join t
             left join (
-                select bundle_id, environment, count(*) filter (where action = 'channel.created') as created,
+                select t.step, l.bundle_id, l.environment,
+                    count(*) filter (where action = 'channel.created') as created,
                     count(*) filter (where action = 'channel.deleted') as deleted
-                from audit_log
-                where at > \(end - TimeInterval(step)) and at <= \(at)
-                    and action in ('channel.created', 'channel.deleted')
-                group by bundle_id, environment) c
-                on c.bundle_id = q.bundle_id and c.environment = q.environment::environment
-            order by q.bundle_id, q.environment
+                from t join audit_log l on l.at > t.at - make_interval(secs => t.step) and l.at <= \(at)
+                    and l.action in ('channel.created', 'channel.deleted')
+                group by t.step, l.bundle_id, l.environment) c
+                on c.step = t.step and c.bundle_id = ae.bundle_id and c.environment = ae.environment
+            order by ae.bundle_id, ae.environment, t.step
             on conflict (bundle_id, environment, step, at) do update set used = excluded.used,
                 reserved = excluded.reserved, peak = greatest(s.peak, excluded.peak),
                 channel_limit = excluded.channel_limit, created = excluded.created, deleted = excluded.deleted
+            """,
             """
+            delete from quota_samples where step = \(QuotaHistory.fine) and at <= \(at - QuotaHistory.fineKept)
+                or step = \(QuotaHistory.coarse) and at <= \(at - QuotaHistory.coarseKept)
+            """,
+        ])
     }
 
     /// Samples in order of app, environment and time. Steps without a sample are left out.
@@ -240,7 +233,7 @@ extension ChannelStore {
                 and (\(history.environment?.rawValue)::text is null
                     or environment = \(history.environment?.rawValue)::text::environment)
                 and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
-            group by 1, 2, 3 order by 1, 2, 3 limit \(2 * QuotaHistory.maximum)
+            group by 1, 2, 3 order by 1, 2, 3 limit \(QuotaHistory.maximum + 1)
             """
         ).read()
     }

@@ -11,7 +11,7 @@ struct Quota: Sendable, Decodable {
     var limit: Int
     var byState: [Channel.State: Int] = [:]
     /// Includes only channels that count against the quota.
-    var byStoragePolicy: [StoragePolicy: Int] = [:]
+    var byStoragePolicy = Dictionary(uniqueKeysWithValues: StoragePolicy.allCases.map { ($0.rawValue, 0) })
     var forecast = Forecast(peak: 0, peakAt: .distantPast, exceedsAt: nil)
     /// The places of the present and the expected channels, from which the forecast is made.
     var spans: [Forecast.Span] = []
@@ -34,10 +34,8 @@ struct Quota: Sendable, Decodable {
     var isKeyMissing = false
     /// Since when the app's broadcasts fail or wait and APNs accepts none; `nil`: it accepts them, or there are none.
     var unacceptedSince: Date?
-    /// Whether this has lasted for `patience`.
+    /// Whether this has lasted for ten seconds.
     var isNothingAccepted = false
-    /// Seconds without an acceptance after which `isNothingAccepted` is set.
-    static let patience: TimeInterval = 10
     /// APIs in which APNs throttles the app.
     var throttles: [Throttle] = []
     /// The number of the app's installations, and how many of them are new.
@@ -47,7 +45,7 @@ struct Quota: Sendable, Decodable {
 
     private enum CodingKeys: String, CodingKey {
         case bundleID, environment, limit, apple, unmanaged, reconciliationAlarm, keyRefused, isCapabilityOff, fullSince
-        case isKeyMissing, unacceptedSince, devices, notedLevel
+        case isKeyMissing, unacceptedSince, isNothingAccepted, devices, notedLevel
     }
 
     /// All active alarms, the most serious first.
@@ -93,12 +91,8 @@ extension Contract.Quota {
             bundleId: quota.bundleID.rawValue, environment: .init(quota.environment),
             limit: quota.limit, used: quota.used, reserved: quota.reserved, available: quota.available,
             byState: Dictionary(uniqueKeysWithValues: quota.byState.map { ($0.key.rawValue, $0.value) }),
-            byStoragePolicy: Dictionary(
-                uniqueKeysWithValues: StoragePolicy.allCases.map {
-                    ($0.rawValue, quota.byStoragePolicy[$0, default: 0])
-                }),
-            apple: quota.apple, unmanaged: quota.unmanaged, missing: quota.missing,
-            forecast: quota.forecast, level: quota.level, alarm: quota.alarm,
+            byStoragePolicy: quota.byStoragePolicy, apple: quota.apple, unmanaged: quota.unmanaged,
+            missing: quota.missing, forecast: quota.forecast, level: quota.level, alarm: quota.alarm,
             keyRefused: quota.keyRefused,
             throttled: quota.throttles.first { $0.api == .broadcast }?.shown,
             devicesThrottled: quota.throttles.first { $0.api == .device }?.shown)
@@ -118,10 +112,9 @@ struct Throttle: Sendable, Hashable, Decodable {
 
     /// The text that pages show for the throttle.
     var sentence: String {
-        let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
-        guard lanesWaiting > 0 else { return "\(subject). Nothing waits." }
-        let waiting = lanesWaiting == 1 ? "1 channel or crowd waits" : "\(lanesWaiting) channels or crowds wait"
-        return "\(subject). \(waiting), the oldest for \(oldestSeconds.tenths) s."
+        let pushes = api == .broadcast ? "" : "'s pushes to devices"
+        let oldest = "the oldest for \(oldestSeconds.tenths) s"
+        return "APNs throttles this app\(pushes). \(lanesWaiting) channels or crowds wait, \(oldest)."
     }
 
     fileprivate var shown: Contract.Throttled {
@@ -132,23 +125,13 @@ struct Throttle: Sendable, Hashable, Decodable {
 extension Problem {
     /// The error when no place is left, by our limit (without `apns`) or by Apple's.
     static func quotaExhausted(_ quota: Quota, apns: APNsRefusal? = nil) -> Problem {
-        let environment = quota.environment.rawValue
-        let detail: String =
-            if let apns {
-                "APNs refused to create the channel: \(apns.reason). It has no place left for \(quota.bundleID) "
-                    + "in \(environment), although this server manages \(quota.used) channels, is creating "
-                    + "\(quota.reserved), and the app's limit is \(quota.limit). Channels of other systems use "
-                    + "the places: a reconciliation lists, adopts or deletes them."
-            } else {
-                "\(quota.bundleID) has \(quota.used) channels in \(environment) and \(quota.reserved) that are "
-                    + "being created; the limit is \(quota.limit). "
-                    + (quota.unmanaged > 0
-                        ? "Apple also has \(quota.unmanaged) that are not managed here: a reconciliation lists, "
-                            + "adopts or deletes them."
-                        : "End or delete events that are over, or raise the app's channelLimit.")
-            }
-        return Problem(.quotaExhausted, detail, apns: apns) {
-            ($0.limit, $0.used, $0.reserved) = (quota.limit, quota.used, quota.reserved)
-        }
+        let refused = apns.map { "APNs refused to create the channel: \($0.reason). " } ?? ""
+        return Problem(
+            .quotaExhausted,
+            "\(refused)\(quota.bundleID) has \(quota.used) channels in \(quota.environment.rawValue), \(quota.reserved) "
+                + "that are being created, and the limit \(quota.limit). End or delete events that are over, raise the "
+                + "app's channelLimit, or let a reconciliation delete the \(quota.unmanaged) that are not managed here.",
+            apns: apns
+        ) { ($0.limit, $0.used, $0.reserved) = (quota.limit, quota.used, quota.reserved) }
     }
 }

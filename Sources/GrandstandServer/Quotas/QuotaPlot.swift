@@ -11,8 +11,8 @@ struct QuotaPlot: Sendable {
     let id: String
     let heading: String
     let summary: String
-    /// `x,y x,y …` of samples in a row without a gap.
-    let history: [String]
+    /// `x,y x,y …`
+    let history: String
     let forecast: String
     let nowX: Int
     /// The position of the limit's line; `nil`: the limit is so far above the curve that a line for the limit would
@@ -25,58 +25,45 @@ struct QuotaPlot: Sendable {
     /// The numbers of the drawing as a table.
     let numbers: Table
 
-    // The template has these sizes, too.
-    private static let width = 720
-    private static let height = 220
-    private static let left = 48
-    private static let top = 12
-
     /// - Parameters:
     ///   - samples: the samples of the app and environment, the oldest first.
-    ///   - step: seconds between two samples. If two samples are further apart, the drawing has a gap between them.
     ///   - span: the seconds shown before `now`, and also after `now`.
-    init(_ quota: Quota, _ samples: [Contract.QuotaSample], step: Int, span: TimeInterval, now: Date) {
+    init(_ quota: Quota, _ samples: [Contract.QuotaSample], span: TimeInterval, now: Date) {
         let app = quota.place
         let taken = quota.taken
-        let to = now.addingTimeInterval(span)
         let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
         let changes = Forecast.course(spans: quota.spans, limit: quota.capacity, now: now)
-        let coming = [(at: now, count: taken)] + changes.filter { $0.at > now && $0.at <= to }
+        let coming = [(at: now, count: taken)] + changes.filter { $0.at > now && $0.at <= now + span }
         let most = max(1, (past + coming).map(\.count).max() ?? 1)
         let limit = quota.capacity
         let isLimitNear = limit <= 4 * most
-        let top = Self.roundUp(Int(Double(isLimitNear ? max(limit, most) : most) * 1.1) + 1)
-        func x(_ date: Date) -> Int {
-            let share = (date.timeIntervalSince(now) + span) / (2 * span)
-            return Self.left + Int(share * Double(Self.width - 8 - Self.left))
-        }
-        func y(_ count: Int) -> Int {
-            let room = Self.height - 24 - Self.top
-            return Self.height - 24 - Int(Double(count) / Double(top) * Double(room))
-        }
+        // It is even, because the axis also has a label at half of it.
+        let top = 2 + (isLimitNear ? max(limit, most) : most) * 11 / 20 * 2
+        // The drawing is between 48 and 712 in width, and between 12 and 196 in height, as in the template.
+        func x(_ date: Date) -> Int { 48 + Int((date.timeIntervalSince(now) + span) / (2 * span) * 664) }
+        func y(_ count: Int) -> Int { 196 - 184 * count / top }
         id = "plot-\(app.environment.rawValue)-\(app.bundleID.topic)"
         heading = "\(app.bundleID), \(app.environment.rawValue)"
         limitText = Wording.number(limit)
         limitY = isLimitNear ? y(limit) : nil
         nowX = x(now)
         func line(_ points: [Point]) -> String { points.map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " ") }
-        history = Self.runs(past, gap: Double(step) * 1.5).map(line)
+        history = line(past)
         // Of the counts that are drawn at one place the highest and the last are enough.
         let drawn = Dictionary(grouping: coming) { x($0.at) }.sorted { $0.key < $1.key }.flatMap { _, points in
             [points.max { $0.count < $1.count }, points.last].compactMap(\.self)
         }
-        forecast = line(Self.stairs(drawn, until: to))
+        forecast = line(Self.stairs(drawn, until: now + span))
         valueTicks = [0, top / 2, top].map { (y($0), Wording.number($0)) }
         timeTicks = [-0.75, -0.25, 0.25, 0.75].map { share in
-            // `20:45` if the span is a day or shorter, otherwise `11-21`, both in UTC.
+            // `11-21`, in UTC.
             let at = now.addingTimeInterval(share * span)
             let iso = RFC3339.text(at)
-            return (x(at), String(iso.dropFirst(span <= 86_400 ? 11 : 5).prefix(5)), iso)
+            return (x(at), String(iso.dropFirst(5).prefix(5)), iso)
         }
-        let exceeds = quota.forecast.exceedsAt.map { " The limit is exceeded at \(Moment($0).text)." } ?? ""
         summary =
             "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the highest forecast is "
-            + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text).\(exceeds)"
+            + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text)."
         // The sample of the present hour has the hour's end as its time.
         let was = Self.thinned(past.dropLast()).map { ($0.at, $0.count, "was") }
         let foreseen = Self.thinned(coming.dropFirst()).map { ($0.at, $0.count, "foreseen") }
@@ -84,24 +71,11 @@ struct QuotaPlot: Sendable {
             "Places taken, \(heading)", was + [(now, taken, "now")] + foreseen,
             [
                 Column("Time") { [.moment($0.0)] },
-                Column("Taken", isNumber: true) { [.words(Wording.number($0.1))] }, Column("Which") { [.words($0.2)] },
+                Column("Taken") { [.words(Wording.number($0.1))] }, Column("Which") { [.words($0.2)] },
             ])
     }
 
     private typealias Point = (at: Date, count: Int)
-
-    /// Splits the samples where samples are missing, so that no line is drawn over the gap.
-    private static func runs(_ points: [Point], gap: Double) -> [[Point]] {
-        var runs: [[Point]] = []
-        for point in points {
-            if let last = runs.last?.last, point.at.timeIntervalSince(last.at) <= gap {
-                runs[runs.count - 1].append(point)
-            } else {
-                runs.append([point])
-            }
-        }
-        return runs
-    }
 
     /// A step curve: a count stays the same until the next count.
     private static func stairs(_ points: [Point], until end: Date) -> [Point] {
@@ -113,13 +87,5 @@ struct QuotaPlot: Sendable {
     private static func thinned(_ points: ArraySlice<Point>) -> [Point] {
         let stride = max(1, (points.count + 23) / 24)
         return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
-    }
-
-    /// Rounds up to 1, 2, 4, 6, 8 or 10 times a power of ten. The result is at least 2. It is always even, because the
-    /// axis also has a label at half of it.
-    private static func roundUp(_ value: Int) -> Int {
-        var unit = 1
-        while unit * 10 < value { unit *= 10 }
-        return max(2, [1, 2, 4, 6, 8].map { $0 * unit }.first { $0 >= value } ?? 10 * unit)
     }
 }

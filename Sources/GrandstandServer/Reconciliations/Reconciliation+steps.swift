@@ -27,28 +27,21 @@ extension ChannelStore {
                 where \(AppColumns.isOf(app, row: "u"))
                 order by u.first_seen_at, u.channel_id
                 """,
-                Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
+                """
+                \(Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"))
+                union all \(Self.entries(
+                    of: app, "c.state = 'deleted' and c.channel_id = any(\(listing.channelIDs))",
+                    isWanted: Self.isWanted))
+                """,
             ])
             let seen = try results[1].read(UnmanagedChannel.self)
-            var entries = try results[2].read(Channel.self)
-
-            // The channel IDs are compared here, not in SQL, because without statistics the planner uses nested loops
-            // over thousands of rows.
-            var unknown = Set(listing.channelIDs).subtracting(entries.compactMap(\.channelID))
-            if !unknown.isEmpty {
-                let deleted = try await connection.query(
-                    Self.entries(
-                        of: app, "c.state = 'deleted' and c.channel_id = any(\(Array(unknown)))",
-                        isWanted: Self.isWanted)
-                ).read(Channel.self)
-                entries += deleted
-                unknown.subtract(deleted.compactMap(\.channelID))
-            }
+            let entries = try results[2].read(Channel.self)
+            let unknown = Set(listing.channelIDs).subtracting(entries.compactMap(\.channelID))
+            let unmanaged = seen.filter { unknown.contains($0.channelID) }
             // An unmanaged channel that was first seen in a newer list is kept.
-            let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
-            try await connection.query(Self.forgetting(unmanaged: gone, of: app))
-            return ReconciliationPlan(
-                listing, entries, unmanaged: seen.filter { unknown.contains($0.channelID) }, listedAt: listedAt)
+            let gone = Set(seen.filter { $0.firstSeenAt < listedAt }).subtracting(unmanaged)
+            try await connection.query(Self.forgetting(unmanaged: gone.map(\.channelID), of: app))
+            return ReconciliationPlan(listing, entries, unmanaged: unmanaged, listedAt: listedAt)
         }
     }
 
@@ -81,14 +74,16 @@ extension ChannelStore {
                 and (apple_asked_at is null or apple_asked_at < \(askedAt))
             for update
         ), noted as (
-            update app_environments ae set apple_count = \(listing.channelIDs.count), apple_asked_at = \(askedAt)
-            from earlier e where ae.bundle_id = e.bundle_id and ae.environment = e.environment
-            returning e.bundle_id, e.environment, e.apple_asked_at as lacked_at
+            update app_environments ae
+            set apple_count = \(listing.channelIDs.count), apple_asked_at = \(askedAt)
+            from earlier e where \(AudienceColumns.isOfSameApp("ae", "e"))
+            returning e.bundle_id, e.environment, e.apple_asked_at
         )
-        insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at, lacked_at)
-        select n.bundle_id, n.environment, l.id, \(seenAt), n.lacked_at
-        from noted n cross join unnest(\(listing.channelIDs)) as l(id)
-        where not exists (select from channels c where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
+        insert into unmanaged_channels
+            (bundle_id, environment, lacked_at, channel_id, first_seen_at)
+        select n.*, l.id, \(seenAt) from noted n cross join unnest(\(listing.channelIDs)) as l(id)
+        where not exists (select from channels c
+            where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
         on conflict do nothing
         """
     }
@@ -99,7 +94,8 @@ extension ChannelStore {
         exists (select from events e join audiences u on u.event_key = e.key
             where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
                 and \(AudienceColumns.serves("u", "c")) and \(AudienceColumns.wantsChannel("u")))
-            and not exists (select from channels x where x.event_key = c.event_key and \(AudienceColumns.isSame("x", "c"))
+            and not exists (select from channels x
+                where x.event_key = c.event_key and \(AudienceColumns.isSame("x", "c"))
                 and x.state in \(Channel.State.sql(.servesAudience))
                 and (x.state not in \(Channel.State.sql(.isIntent)) or x.called_at is not null))
         """
@@ -108,20 +104,9 @@ extension ChannelStore {
         of app: AppEnvironment, _ condition: PostgresQuery, isWanted: PostgresQuery = "false"
     ) -> PostgresQuery {
         """
-        select \(Self.columns(isWanted: isWanted)) from channels c
-        where \(AppColumns.isOf(app, row: "c")) and \(condition) order by c.created_at, c.id
+        (select \(Self.columns(isWanted: isWanted)) from channels c
+        where \(AppColumns.isOf(app, row: "c")) and \(condition) order by c.created_at, c.id)
         """
-    }
-
-    /// Stores the storage policies that Apple reported for unmanaged channels.
-    func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws {
-        let sorted = policies.sorted { $0.key < $1.key }
-        try await database.query(
-            """
-            update unmanaged_channels u set storage_policy = p.policy::storage_policy
-            from unnest(\(sorted.map(\.key)), \(sorted.map(\.value.rawValue))) as p(id, policy)
-            where \(AppColumns.isOf(run.address.app, row: "u")) and u.channel_id = p.id
-            """)
     }
 }
 
@@ -211,10 +196,8 @@ extension ChannelStore {
             change = move(
                 "\(isOne) and \(isOver)", from: [.creating], to: .creating,
                 or: (.deleted, if: "c.event_key is null"),
-                reason: """
-                    case when c.event_key is null then 'APNs did not answer, and no channel is surely its own'
-                        else c.reason end
-                    """, due: "case when c.event_key is not null then \(now)::timestamptz end", at: now)
+                reason: "'APNs did not answer, and no channel is surely its own'",
+                due: "case when c.event_key is not null then \(now)::timestamptz end", at: now)
         case .deleteAgain:
             change = move(
                 isOne, from: [.deleted], to: .deleting, reason: "'recorded as deleted, listed all the same'",
@@ -268,9 +251,8 @@ extension ChannelStore {
             update channels c set channel_id = null, changed_at = \(audit.at)
             from changed where c.id = changed.id
         ), seen as (
-            insert into unmanaged_channels
-                (bundle_id, environment, channel_id, storage_policy, first_seen_at)
-            select bundle_id, environment, channel_id, storage_policy, \(audit.at) from changed
+            insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at)
+            select bundle_id, environment, channel_id, \(audit.at) from changed
             on conflict do nothing
         ), logged as (\(audit.insert(
             .channelReleased, channels: "changed c",

@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
 internal import Postgres
 
 extension StartStore {
@@ -35,10 +34,9 @@ extension StartStore {
     private func takeTurn(_ claim: WorkClaim) async throws -> [Shard]? {
         try await dispatch.transaction { connection in
             guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
-                case let rows = try await connection.query(StartRun.load(id)), let row = rows.first
+                case let rows = try await connection.query(StartRun.load(id, claim)), let row = rows.first
             else { return nil }
-            var run: StartRun = try row.read()
-            run.isUnderWay = run.leasedBy == claim.replica && claim.held?.contains(id) ?? false
+            let run: StartRun = try row.read()
             let shard = Shard(
                 owner: id, lease: run.lastShard + 1, address: try row.read(), deadline: claim.at)
             let (taken, writes) = try await Self.turn(of: run, rows.read(), shard, claim, on: connection)
@@ -71,75 +69,33 @@ extension StartStore {
             """
     }
 
-    /// - Parameter empty: the run's next shard, without pushes and members.
-    /// - Returns: the shard, without members if the run closes, and what is written.
+    /// - Parameter shard: the run's next shard, without pushes and members.
+    /// - Returns: the shard, and what is written; `nil`: nobody gets a push now.
     private static func turn(
-        of run: StartRun, _ audiences: [StartStanding], _ empty: Shard, _ claim: WorkClaim,
+        of run: StartRun, _ audiences: [StartStanding], _ shard: Shard, _ claim: WorkClaim,
         on connection: PostgresConnection
     ) async throws -> (Shard?, [PostgresQuery]) {
+        var (run, shard) = (run, shard)
+        // A run with nothing to do is due once a minute, because no signal comes when its event ends.
+        let nextLook = claim.at.addingTimeInterval(60)
         if run.leasedBy != nil, !run.isUnderWay {
             let isUnsent = claim.held != nil && run.leasedBy == claim.replica
             try await connection.query(endLease(of: run, isUnsent: isUnsent, now: claim.at))
         }
-        let open = audiences.open(at: claim.at)
-        guard let first = open.first?.standing, let declaration = first.start, let window = first.window else {
-            return run.isUnderWay ? (nil, [inherit(run.id)]) : (empty, [inherit(run.id), close(empty, claim)])
+        guard let turn = audiences.turn(at: claim.at) else {
+            let rest = stop(run, closes: audiences.allSatisfy(\.isEventOver), until: nextLook, now: claim.at)
+            return (nil, [inherit(run.id)] + (run.isUnderWay ? [] : [rest]))
         }
-        var (pushes, waits) = ([StartPush](), [Date]())
-        for (_, turn) in open {
-            switch turn {
-            case .wait(let date, _): waits.append(date)
-            case .send(let push): pushes.append(push)
-            }
-        }
-        if pushes.isEmpty {
-            let date = waits.min() ?? claim.at
-            return (nil, [rest(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date)])
-        }
-        if run.isClosed {
-            // The window is open again, because a message came after hours without one. `open` opens the run.
-            return (nil, [reopen(run, now: claim.at), rest(run, until: later(than: claim.at))])
-        }
-        var shard = empty
-        (shard.deadline, shard.attributesType) = (window.until, declaration.attributesType)
-        return try await send(pushes, in: shard, among: open.map(\.standing.variant), of: run, claim, on: connection)
-    }
-
-    /// Makes `open` look at the run's start. A transaction that holds the start's row may wait for this run, so a locked
-    /// row is skipped.
-    private static func reopen(_ run: StartRun, now: Date) -> PostgresQuery {
-        """
-        update event_starts set opens_at = \(now) where event_key = any(array(
-            select event_key from event_starts where event_key = \(run.eventKey) and stopped_at is null
-            for no key update skip locked))
-        """
-    }
-
-    /// Leases the next shard. Its members are the next members of the audiences that get the pushes.
-    ///
-    /// - Parameters:
-    ///   - empty: the shard without pushes and members.
-    ///   - variants: those of all audiences that are not over.
-    /// - Returns: the shard, and what is written; `nil`: nobody gets a push now.
-    private static func send(
-        _ pushes: [StartPush], in empty: Shard, among variants: [String], of run: StartRun, _ claim: WorkClaim,
-        on connection: PostgresConnection
-    ) async throws -> (Shard?, [PostgresQuery]) {
-        var (run, shard) = (run, empty)
-        let contents = Set(pushes.compactMap(\.content))
+        guard let push = turn.pushes.first else { return (nil, [wait(run, until: turn.until, rests: true)]) }
+        let contents = Set(turn.pushes.compactMap(\.content))
         guard try await connection.query(CrowdNews.hold(contents)).count == contents.count else {
-            // The broadcast whose content a push would show has just been withdrawn. The run is due again after
-            // `StartStanding.patience`.
-            return (nil, [rest(run, until: later(than: claim.at))])
+            // The broadcast whose content a push would show has just been withdrawn.
+            return (nil, [wait(run, until: claim.at.addingTimeInterval(StartStanding.patience), rests: true)])
         }
-        // An audience that followers wait for can start now, or no longer exists. So all followers are read again.
-        if !run.passedOver.isSubset(of: Set(variants).subtracting(pushes.map(\.variant))) {
-            (run.passedOver, run.cursor) = ([], 0)
-        }
-        let shown = try await fill(&shard, of: &run, pushes, among: variants, claim, on: connection)
-        guard shard.members.isEmpty else { return (shard, [lease(run, shard, claim), CrowdNews.show(shown)]) }
-        let next = run.passedOver.isEmpty ? nextLook(until: shard.deadline, now: claim.at) : later(than: claim.at)
-        return (nil, [idle(run, until: run.cursor == nil ? next : claim.at), finish(run.id, now: claim.at)])
+        (shard.deadline, shard.attributesType) = (push.deadline, push.attributesType)
+        try await fill(&shard, of: &run, turn.pushes, claim, on: connection)
+        guard shard.members.isEmpty else { return (shard, [lease(run, shard, claim), CrowdNews.show(contents)]) }
+        return (nil, [wait(run, until: run.cursor == nil ? nextLook : claim.at), finish(run.id, now: claim.at)])
     }
 
     /// The most shards of a run that a replica sends at a time: while APNs answers the pushes of one, the database
@@ -163,12 +119,6 @@ extension StartStore {
         "id = \(shard.owner) and leased_by = \(replica) and \(shard.lease) = any(shards)"
     }
 
-    /// When a run that waits for an audience is due again.
-    static func later(than now: Date) -> Date { now.addingTimeInterval(StartStanding.patience) }
-
-    /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
-    static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
-
     /// Settles the starts of a lease whose replica has no shard of it. If that replica has died, they become `unknown`,
     /// because nobody knows whether these installations got a start.
     ///
@@ -184,15 +134,14 @@ extension StartStore {
     }
 
     /// Lets a run wait. The lease of a run that has a shard under way continues.
-    private static func idle(_ run: StartRun, until date: Date, rests: Bool = false) -> PostgresQuery {
+    ///
+    /// - Parameter rests: the run sends nothing before that time, whatever starts are due.
+    private static func wait(_ run: StartRun, until date: Date, rests: Bool = false) -> PostgresQuery {
         let end: PostgresQuery = """
             leased_by = null, leased_until = null, shards = '{}', due_at = \(date), rests = \(rests),
             """
-        return "update start_runs set \(run.isUnderWay ? "" : end) \(progress(run)) where id = \(run.id)"
+        return "update start_runs set \(run.isUnderWay ? "" : end) cursor = \(run.cursor) where id = \(run.id)"
     }
-
-    /// Lets a run wait that cannot send now, whatever starts are due.
-    private static func rest(_ run: StartRun, until date: Date) -> PostgresQuery { idle(run, until: date, rests: true) }
 
     private static func lease(_ run: StartRun, _ shard: Shard, _ claim: WorkClaim) -> PostgresQuery {
         """
@@ -200,71 +149,30 @@ extension StartStore {
             last_shard = \(shard.lease),
             shards = case when \(run.isUnderWay) then shards else '{}' end || \(shard.lease)::int,
             due_at = \(claim.leasedUntil), rests = false, started_at = coalesce(started_at, \(claim.at)),
-            finished_at = null, \(progress(run))
+            cursor = \(run.cursor)
         where id = \(run.id)
         """
     }
 
-    /// The columns that record how far a run has read its followers.
-    private static func progress(_ run: StartRun) -> PostgresQuery {
-        "cursor = \(run.cursor), passed_over = \(run.passedOver.sorted())"
-    }
-
-    /// If nothing is left to send, records that.
+    /// If nothing is left to send for the first time, records that.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
-        update start_runs r set \(finishing(at: now))
-        where r.id = \(run) and r.shards = '{}' and r.cursor is null and r.passed_over = '{}' and \(firstPending) is null
+        update start_runs r set finished_at = \(now)
+        where r.id = \(run) and r.finished_at is null and r.started_at is not null
+            and r.shards = '{}' and r.cursor is null and \(firstPending) is null
         """
     }
 
-    private static func finishing(at now: Date) -> PostgresQuery {
+    /// Lets a run rest that is stopped or whose time is over. Pending starts stay, for the case that it goes on.
+    ///
+    /// - Parameter closes: the event is over, so the run is not looked at until it is opened again.
+    private static func stop(_ run: StartRun, closes: Bool, until date: Date, now: Date) -> PostgresQuery {
         """
-        finished_at = coalesce(r.finished_at, \(now)),
-            rate_until = coalesce(r.rate_until, case when r.started_at is not null then \(now)::timestamptz end)
+        update start_runs set leased_by = null, leased_until = null, shards = '{}', rests = true,
+            due_at = \(closes ? nil : date), closed_at = \(closes ? now : nil),
+            finished_at = coalesce(finished_at, case when started_at is not null then \(now)::timestamptz end)
+        where id = \(run.id)
         """
-    }
-
-    /// Closes a run: no more starts are sent. Pending starts stay, for the case that the run is opened again.
-    /// Followers without a start are counted later, under a lease and without the lock on the run's row, because there
-    /// may be a million followers. If the replica that counts dies, another replica counts again.
-    private static func close(_ shard: Shard, _ claim: WorkClaim) -> PostgresQuery {
-        """
-        update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), rests = true,
-            \(finishing(at: claim.at)), leased_by = \(claim.replica), leased_until = \(claim.leasedUntil),
-            due_at = \(claim.leasedUntil), last_shard = \(shard.lease), shards = array[\(shard.lease)::int]
-        where r.id = \(shard.owner)
-        """
-    }
-}
-
-extension StartStore {
-    /// Ends a run that was closed. When its event is over, stores the counts of followers without a start as they are
-    /// now, because the set of followers changes later. Until then the run is looked at once a minute: reports count who
-    /// came too late. If the run was opened again meanwhile, only its lease is ended.
-    func end(_ shard: Shard, replica: UUID, now: Date) async throws {
-        let run = shard.owner
-        let counted = try await reports.transaction { connection -> PostgresJSON? in
-            try await connection.query("set transaction isolation level repeatable read")
-            let rows = try await connection.query(
-                """
-                select r.app, e.topics, r.attributes_type from start_runs r join events e on e.key = r.event_key
-                where r.id = \(run) and (e.ended_at is not null or e.cancelled_at is not null)
-                """)
-            guard let row = rows.first else { return nil }
-            let counts = try await Self.missing(
-                run: run, app: try row.decode("app"), topics: try row.decode("topics"),
-                attributesType: try row.decode("attributes_type"), on: connection)
-            return PostgresJSON(bytes: JSONWriter.text(counts))
-        }
-        try await dispatch.query(
-            """
-            update start_runs set \(Self.ending(shard)),
-                due_at = case when closed_at is null then due_at
-                    when \(counted == nil) then \(Self.nextLook(until: .distantFuture, now: now)) end,
-                ineligible = case when closed_at is not null then \(counted) end
-            where \(Self.holds(shard, replica))
-            """)
     }
 }
 
@@ -276,16 +184,15 @@ struct StartPush: Sendable {
     var payload: BroadcastPayload
     /// The alerts by language.
     var alerts: LocaleLookup<[UInt8]>
-    /// Apple's ID of the audience's channel; `nil` where activities get tokens.
-    var channelID: String?
-    /// When the row of this channel was inserted.
-    var channelMadeAt: Date?
     /// The broadcast whose content the push shows; `nil`: the push shows the declared content.
     var content: UUID?
     /// `aps.timestamp`; every later update has a higher timestamp.
     var timestamp: Int
     /// The value of `apns-expiration`.
     var expiration: Int
+    /// The end of the time in which the start is sent.
+    var deadline: Date
+    var attributesType: String
 
     /// The push for members with this system and locale.
     ///
@@ -311,25 +218,16 @@ struct StartRun: Decodable {
     let lastShard: Int
     /// Followers up to this installation were taken into shards; `nil`: all followers were.
     var cursor: Int?
-    /// Whether the run is closed. If it is, the followers without a start still have to be counted.
-    let isClosed: Bool
-    /// Variants whose followers wait, because nothing could be started on their audiences yet. A variant is as its column
-    /// has it.
-    var passedOver: Set<String>
     /// Whether this replica sends a shard of the run at this moment. Then the run's lease continues, and the run does
     /// nothing but send more.
-    var isUnderWay = false
-
-    private enum CodingKeys: CodingKey {
-        case id, app, eventKey, topics, leasedBy, lastShard, cursor, isClosed, passedOver
-    }
+    let isUnderWay: Bool
 
     /// A run by its number, with a row for each of its audiences that is also a `StartStanding`.
-    static func load(_ id: Int) -> PostgresQuery {
+    static func load(_ id: Int, _ claim: WorkClaim) -> PostgresQuery {
         """
         select r.id, r.app, r.event_key as "eventKey", r.leased_by as "leasedBy", r.last_shard as "lastShard", r.cursor,
-            r.closed_at is not null as "isClosed", r.passed_over as "passedOver", \(StartStanding.columns),
-            \(ChannelStore.addressColumns)
+            \(claim.held?.contains(id) ?? false) and r.leased_by is not distinct from \(claim.replica) as "isUnderWay",
+            \(StartStanding.columns), \(ChannelStore.addressColumns)
         from (select * from start_runs where id = \(id)) r
         join app_environments ae on ae.id = r.app \(ChannelStore.addressJoins)
         join events e on e.key = r.event_key

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
 /// The question that a report on starts answers. Callers with the same question share one answer.
@@ -29,27 +30,20 @@ extension StartStore {
         of key: EventKey, within reach: AppReach, _ outlook: StartQuestion.Outlook = .asItIs, now: Date
     ) async throws -> Contract.StartReport {
         let question = StartQuestion(key: key, reach: reach, outlook: outlook)
-        return try await Database.alone { try await answers.run((question, now)).get() }
+        return try await answers.run((question, now))
     }
 
     /// Answers questions, each once for all of its callers. Then it rests, so that counts take a bounded share of the
     /// database, however many callers ask.
-    static func answers(
-        _ reports: Database
-    ) -> Batch<(question: StartQuestion, now: Date), Result<Contract.StartReport, Problem>> {
-        Batch(places: 2, limit: .max, restPerWork: 1) { asked in
-            var answers: [StartQuestion: Result<Contract.StartReport, Problem>] = [:]
+    static func answers(_ reports: Database) -> Batch<(question: StartQuestion, now: Date), Contract.StartReport> {
+        Batch(places: 2, limit: .max, rest: { $0 }) { asked in
+            var answers: [StartQuestion: Contract.StartReport] = [:]
             for (question, now) in asked where answers[question] == nil {
-                do {
-                    answers[question] = .success(
-                        try await reports.transaction { connection in
-                            // With this isolation level, a push that is sent during the count is in all of the counts
-                            // or in none.
-                            try await connection.query("set transaction isolation level repeatable read")
-                            return try await report(question, now: now, on: connection)
-                        })
-                } catch let problem as Problem where problem.kind != .storeUnavailable {
-                    answers[question] = .failure(problem)
+                answers[question] = try await reports.transaction { connection in
+                    // With this isolation level, a push that is sent during the count is in all of the counts or in
+                    // none.
+                    try await connection.query("set transaction isolation level repeatable read")
+                    return try await report(question, now: now, on: connection)
                 }
             }
             return asked.compactMap { answers[$0.question] }
@@ -68,10 +62,8 @@ extension StartStore {
             """
             select ae.id as app, \(StartStanding.columns), r.id as run,
                 coalesce(s.asked_by, s.declared_by) as started_by, r.started_at as "startedAt",
-                r.finished_at as "finishedAt", r.rate_until as "rateUntil", r.ineligible as closed,
-                r.id is null or r.closed_at is not null or r.cursor is not null
-                    or exists (select from starts where run = r.id and state in ('pending', 'sending')) as "isLeft",
-                coalesce(r.passed_over, '{}') as "passedOver"
+                r.finished_at as "finishedAt", r.closed_at is not null as "isClosed",
+                r.ineligible
             from (select * from events where key = \(key.rawValue)) e
             join event_starts s on s.event_key = e.key
             cross join lateral (
@@ -87,18 +79,17 @@ extension StartStore {
             let events = try await connection.query("select from events where key = \(key.rawValue)")
             throw events.isEmpty ? Problem.noEvent(key) : undeclared(key)
         }
-        var (reports, rates): ([Contract.AudienceStart], [StartRate]) = ([], [])
+        var (reports, answered): ([Contract.AudienceStart], Int) = ([], 0)
         var rest = rows[...]
         while let row = rest.first {
             let run: RunReport = try row.read()
             let own = try rest.prefix { try $0.decode(Int.self, "app") == run.app }
             rest = rest.dropFirst(own.count)
-            let (report, rate) = try await report(
-                of: own.map { try $0.read() }, run, question, now: now, on: connection)
-            reports.append(report)
-            rates += rate
+            let found = try await report(of: own.map { try $0.read() }, run, question, now: now, on: connection)
+            reports.append(found.report)
+            answered += found.answered
         }
-        return Contract.StartReport(reports, rates: rates, by: try rows[0].decode("started_by"), at: now)
+        return Contract.StartReport(reports, answered: answered, by: try rows[0].decode("started_by"), at: now)
     }
 
     /// What a report reads of an app's run.
@@ -106,64 +97,71 @@ extension StartStore {
         let app: Int
         /// `nil`: no run was opened.
         let run: Int?
-        let startedAt, finishedAt, rateUntil: Date?
-        /// The followers without a start when the run was closed; `nil`: the run is open, or they are not counted yet.
-        let closed: Contract.IneligibleCounts?
-        /// Whether a follower without a start may still get one, because the app's run was not opened, may begin again,
-        /// or is not done. If only followers of some variants are left, these audiences count.
-        let isLeft: Bool
-        let passedOver: [String]
+        let startedAt, finishedAt: Date?
+        let isClosed: Bool
+        /// The followers without a start, as the first report after the event's end counted them.
+        let ineligible: Contract.IneligibleCounts?
     }
 
     /// - Parameter present: the audiences of one app.
+    /// - Returns: with the number of pushes that were answered before nothing was left to send.
     private static func report(
         of present: [StartStanding], _ run: RunReport, _ question: StartQuestion, now: Date,
         on connection: PostgresConnection
-    ) async throws -> (Contract.AudienceStart, [StartRate]) {
-        var (counts, byReason, found) = (Contract.StartCounts(), [String: Int](), [StartState: Int]())
-        var answered = 0
+    ) async throws -> (report: Contract.AudienceStart, answered: Int) {
+        var (counts, byReason) = (Contract.StartCounts(), [String: Int]())
+        var (underWay, answered) = (0, 0)
         // If APNs refused the push, a confirmation is not counted, because the app or another sender started the
         // activity.
         let rows = try await connection.query(
             """
             select state, reason, count(*) as n,
                 count(confirmed_at) filter (where state in ('accepted', 'unknown')) as confirmed,
-                count(*) filter (where at <= \(run.rateUntil ?? now)) as in_time
+                count(*) filter (where at <= \(run.finishedAt ?? now)) as in_time
             from starts where run = \(run.run) group by state, reason
             """)
         for row in rows {
             let (state, count): (StartState, Int) = (try row.word("state"), try row.decode("n"))
-            found[state, default: 0] += count
             counts.confirmed += try row.decode(Int.self, "confirmed")
             if state.isSettled { answered += try row.decode(Int.self, "in_time") }
-            guard state == .rejected, let reason = try row.decode(String?.self, "reason") else { continue }
-            byReason[reason, default: 0] += count
+            switch state {
+            case .pending: break
+            case .sending: underWay += count
+            case .accepted: counts.accepted += count
+            case .unknown: counts.unknown += count
+            case .rejected:
+                counts.rejected += count
+                if let reason = try row.decode(String?.self, "reason") { byReason[reason, default: 0] += count }
+            }
         }
-        (counts.accepted, counts.rejected) = (found[.accepted] ?? 0, found[.rejected] ?? 0)
-        (counts.unknown, counts.ineligible) = (found[.unknown] ?? 0, run.closed ?? counts.ineligible)
+        counts.ineligible = run.ineligible ?? counts.ineligible
         let asked = question.outlook == .asItIs ? present : present.map { $0.asked(at: now) }
         let isOver = asked.allSatisfy { $0.isOver(at: now) }
-        let underWay = found[.sending] ?? 0
-        if !isOver || run.closed == nil {
+        if !isOver || run.ineligible == nil {
             counts.ineligible = try await missing(
                 run: run.run ?? 0, app: run.app, topics: present[0].topics,
                 attributesType: present[0].start?.attributesType ?? "", on: connection)
             // Pushes that are under way will be answered, even if the start ends before the answers come.
             counts.pending = isOver ? min(underWay, counts.ineligible.tooLate) : counts.ineligible.tooLate
             counts.ineligible.tooLate -= counts.pending
+            if isOver, run.isClosed {
+                // The set of followers changes later.
+                let text = PostgresJSON(bytes: JSONWriter.text(counts.ineligible))
+                try await connection.query(
+                    "update start_runs set ineligible = \(text) where id = \(run.run) and ineligible is null")
+            }
         }
         counts.followers =
             counts.accepted + counts.rejected + counts.unknown + counts.pending + counts.ineligible.total
         let (state, waitingFor) = (question.outlook == .asked ? asked : present).state(
-            at: now, isSending: underWay > 0, isLeft: run.isLeft || !run.passedOver.isEmpty,
-            of: run.isLeft ? [] : run.passedOver)
-        let rate = run.startedAt.map { [StartRate(answered: answered, from: $0, until: run.rateUntil)] } ?? []
+            at: now, isLeft: counts.pending > 0 || run.startedAt != nil && run.finishedAt == nil)
         let report = Contract.AudienceStart(
             bundleId: present[0].bundleId.rawValue, environment: .init(present[0].environment),
             variant: present.count > 1 || present[0].variant.isEmpty ? nil : present[0].variant, state: state,
             waitingFor: waitingFor, startedAt: run.startedAt, finishedAt: run.finishedAt, counts: counts,
-            byReason: byReason, perSecond: rate.perSecond(at: now))
-        return (report, rate)
+            byReason: byReason,
+            perSecond: Contract.StartReport.rate(answered, from: run.startedAt, until: run.finishedAt ?? now))
+        return (report, answered)
     }
 
     /// Counts the followers whose start is not settled, in one pass.
@@ -177,14 +175,13 @@ extension StartStore {
     ) async throws -> Contract.IneligibleCounts {
         try await connection.query(
             """
-            select count(*) filter (where form = 'eligible') as "tooLate",
-                count(*) filter (where form = 'system') as system,
-                count(*) filter (where form = 'disabled') as disabled,
-                count(*) filter (where form = 'noToken') as "noToken"
+            select count(*) filter (where not reached) as system,
+                count(*) filter (where reached and not enabled) as disabled,
+                count(*) filter (where reached and enabled and not able) as "noToken",
+                count(*) filter (where reached and enabled and able) as "tooLate"
             from (
-                select case when i.system_version < \(SystemVersion.firstWithStarts.number) then 'system'
-                    when not i.live_activities_enabled then 'disabled'
-                    when t.installation is null then 'noToken' else 'eligible' end as form
+                select i.system_version >= \(SystemVersion.firstWithStarts) as reached,
+                    i.live_activities_enabled as enabled, t.installation is not null as able
                 from (select distinct installation from follows where app = \(app) and topic = any(\(topics))) f
                 join installations i on i.id = f.installation
                 left join start_tokens t on t.installation = f.installation
@@ -196,38 +193,30 @@ extension StartStore {
     }
 }
 
-/// Counts the pushes that were answered between the first push and the moment when nothing was left to send. Pushes to
-/// followers that joined later do not count, because their number per second depends on when the followers join.
-struct StartRate: Sendable, Hashable {
-    var answered: Int
-    var from: Date
-    /// When nothing was left to send; `nil`: something is still left.
-    var until: Date?
-}
-
-extension [StartRate] {
-    /// The number of pushes answered per second while one of the audiences had pushes to send; `nil`: none was answered.
-    func perSecond(at now: Date) -> Double? {
-        let answered = map(\.answered).reduce(0, +)
-        guard answered > 0, let from = map(\.from).min(), let until = map({ $0.until ?? now }).max() else { return nil }
-        return (Double(answered) / Swift.max(until.timeIntervalSince(from), 0.001)).tenths
-    }
-}
-
 extension Contract.StartReport {
     /// The report of an event's start, from those of its audiences. The start is `running` as long as it is running for
     /// one audience.
-    init(_ audiences: [Contract.AudienceStart], rates: [StartRate], by: String?, at now: Date) {
+    ///
+    /// - Parameter answered: the number of pushes that were answered before nothing was left to send.
+    init(_ audiences: [Contract.AudienceStart], answered: Int, by: String?, at now: Date) {
         let states = Set(audiences.map(\.state))
         let order: [Contract.StartState] = [.running, .waiting, .stopped, .scheduled, .done]
         let state = order.first(where: states.contains) ?? .done
+        let begun = audiences.filter { $0.startedAt != nil }
+        let startedAt = begun.compactMap(\.startedAt).min()
+        let finishedAt = begun.allSatisfy { $0.finishedAt != nil } ? begun.compactMap(\.finishedAt).max() : nil
         self.init(
             state: state, waitingFor: state == .waiting ? audiences.lazy.compactMap(\.waitingFor).first : nil,
-            startedAt: audiences.compactMap(\.startedAt).min(),
-            finishedAt: audiences.allSatisfy { $0.finishedAt != nil } ? audiences.compactMap(\.finishedAt).max() : nil,
+            startedAt: startedAt, finishedAt: finishedAt,
             counts: audiences.map(\.counts).reduce(Contract.StartCounts(), +),
             byReason: audiences.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) },
-            perSecond: rates.perSecond(at: now), by: by, audiences: audiences)
+            perSecond: Self.rate(answered, from: startedAt, until: finishedAt ?? now), by: by, audiences: audiences)
+    }
+
+    /// - Returns: pushes per second; `nil`: none was answered.
+    static func rate(_ answered: Int, from: Date?, until: Date) -> Double? {
+        guard answered > 0, let from else { return nil }
+        return (Double(answered) / Swift.max(until.timeIntervalSince(from), 0.001)).tenths
     }
 }
 

@@ -6,45 +6,33 @@ internal import Postgres
 
 /// The members of the next shard.
 extension StartStore {
-    /// The most rounds in which followers are read for one shard. If hardly any of them can get a start, the shard stays
-    /// small, and the run's next shard continues from there.
-    private static let rounds = 8
-
     /// The members of a run's next shard: the starts that have been due for the longest, then followers that have no row
     /// yet. Their rows are written as `sending`. Due starts that cannot be sent lose their rows: registering again brings
-    /// them back, and so does the reading of all followers once the audience of their variant can start.
+    /// them back.
     ///
     /// Due starts are locked first, and another statement reads the installations. If an installation registers between
     /// the two, the registration waits for this transaction, and then adds the installation again. If a token moves to
     /// another installation while its former holder gets a row, the new holder waits for this row (`inherit`).
-    ///
-    /// - Returns: the broadcasts whose contents the shard's pushes show.
     static func fill(
-        _ shard: inout Shard, of run: inout StartRun, _ pushes: [StartPush], among variants: [String],
-        _ claim: WorkClaim, on connection: PostgresConnection
-    ) async throws -> Set<UUID> {
+        _ shard: inout Shard, of run: inout StartRun, _ pushes: [StartPush], _ claim: WorkClaim,
+        on connection: PostgresConnection
+    ) async throws {
         try await connection.query(inherit(run.id))
         let size = claim.size(of: shard.address.bundleID)
-        let choice = VariantChoice(variants.map { $0.isEmpty ? nil : $0 })
-        var (members, forms, passedOver): ([Shard.Member], [StartForm: Int], Set<String>) = ([], [:], run.passedOver)
+        let choice = VariantChoice(pushes.map { $0.variant.isEmpty ? nil : $0.variant })
+        var (members, forms): ([Shard.Member], [StartForm: Int]) = ([], [:])
         let (id, type) = (run.id, shard.attributesType)
-        let mayBegin: PostgresQuery = "(\(mayChange) or \(isDeaf(run, pushes, type))) and \(isFree)"
-        // Starts those who get a push. Others have no usable token, or an audience that has no push yet, for example
-        // because its channel is not active.
+        let mayBegin: PostgresQuery = "(\(mayChange) or \(isDeaf(run, type))) and \(isFree)"
+        // Starts those who have a usable token.
         func begin(_ rows: PostgresRows) async throws {
             var found: [Int: Shard.Member] = [:]
             for row in rows {
                 let bytes: [UInt8]? = try row.decode("token")
                 guard let token = bytes.flatMap(DeviceToken.init(bytes:)) else { continue }
                 let (installation, locale): (Int, String?) = (try row.decode("installation"), try row.decode("locale"))
-                // The audience that the follower is started on.
-                let variant = variants[choice.index(named: try row.decode("variant"), locale: locale) ?? 0]
-                guard let push = pushes.firstIndex(where: { $0.variant == variant }) else {
-                    passedOver.insert(variant)
-                    continue
-                }
-                let system = SystemVersion(number: try row.decode("system_version"))
-                let form = StartForm(push: push, hasInput: system >= .firstWithChannels, locale: locale)
+                let form = StartForm(
+                    push: choice.index(named: try row.decode("variant"), locale: locale) ?? 0,
+                    hasInput: try row.decode("system_version") >= SystemVersion.firstWithChannels, locale: locale)
                 let index = forms[form] ?? forms.count
                 forms[form] = index
                 found[installation] = Shard.Member(row: installation, token: token, push: index)
@@ -60,19 +48,16 @@ extension StartStore {
                 returning installation, attempts
                 """)
             for row in begun {
-                let installation: Int = try row.decode("installation")
-                guard var member = found[installation] else { continue }
+                guard var member = found[try row.decode("installation")] else { continue }
                 member.attempts = try row.decode("attempts")
                 members.append(member)
             }
         }
-        // While followers have no rows yet, half of the shard is theirs, however many others register again and again.
-        let share = run.cursor == nil ? size : size / 2
         let due: [Int] = try await connection.query(
             """
             select installation from starts s
             where run = \(run.id) and state = 'pending' and due_at <= \(claim.at) and \(isFree)
-            order by due_at, installation limit \(share) for no key update skip locked
+            order by due_at, installation limit \(size) for no key update skip locked
             """
         ).map { try $0.decode("installation") }
         if !due.isEmpty {
@@ -86,18 +71,16 @@ extension StartStore {
                         select ctid from starts where run = \(run.id) and installation = n.id offset 0) k))
                 """)
         }
-        for _ in 0..<rounds where members.count < size {
-            guard let cursor = run.cursor else { break }
+        if let cursor = run.cursor, members.count < size {
             let limit = size - members.count
             let followers = try await connection.query(followers(of: run, type, after: cursor, limit))
             run.cursor = followers.count < limit ? nil : try followers.last?.decode("installation")
             try await begin(followers)
         }
-        run.passedOver = passedOver
-        let sent = forms.sorted { $0.value < $1.value }.map(\.key)
-        shard.pushes = sent.map { pushes[$0.push].push(hasInput: $0.hasInput, locale: $0.locale, run: id) }
+        shard.pushes = forms.sorted { $0.value < $1.value }.map(\.key).map {
+            pushes[$0.push].push(hasInput: $0.hasInput, locale: $0.locale, run: id)
+        }
         shard.members = members
-        return Set(members.compactMap { pushes[sent[$0.push].push].content })
     }
 
     /// What decides the bytes of a member's push.
@@ -140,17 +123,18 @@ extension StartStore {
         """
     }
 
-    /// Gives installations their rows in runs, if they can get the runs' starts. A start that APNs refused because of its
-    /// token becomes pending again. A start that is settled otherwise, or being sent, does not change.
-    ///
-    /// - Parameter members: rows with `run` and `installation`.
-    static func enlist(_ members: PostgresQuery, at now: Date) -> PostgresQuery {
+    /// Gives installations their rows in each open run of their apps that they follow and whose start they can get. A
+    /// start that APNs refused because of its token becomes pending again. A start that is settled otherwise, or being
+    /// sent, does not change.
+    static func enlist(_ installations: [Int], of apps: [Int32], at now: Date) -> PostgresQuery {
         """
         insert into starts as s (run, installation, due_at, at)
-        select m.run, m.installation, \(now), \(now) from (\(members)) m
-        cross join lateral (select attributes_type from start_runs where id = m.run offset 0) r
-        \(canStart("m.installation", "r.attributes_type"))
-        order by m.installation, m.run
+        select r.id, m.id, \(now), \(now) from unnest(\(installations), \(apps)) m(id, app)
+        cross join lateral (
+            select id, attributes_type, topics from start_runs where app = m.app and closed_at is null offset 0) r
+        \(canStart("m.id", "r.attributes_type"))
+        where exists (select from follows where installation = m.id and topic = any(r.topics))
+        order by m.id, r.id
         on conflict (run, installation) do update set state = 'pending', due_at = least(s.due_at, excluded.due_at),
             attempts = case when s.state = 'pending' then s.attempts else 0 end,
             token = case when s.state = 'pending' then s.token end, reason = null, confirmed_at = null,
@@ -165,7 +149,7 @@ extension StartStore {
         """
         cross join lateral (
             select system_version, locale, variant from installations where id = \(installation)
-                and system_version >= \(SystemVersion.firstWithStarts.number) and live_activities_enabled offset 0) i
+                and system_version >= \(SystemVersion.firstWithStarts) and live_activities_enabled offset 0) i
         cross join lateral (
             select token from start_tokens where installation = \(installation)
                 and attributes_type = \(attributesType) and suspect_since is null offset 0) t
@@ -187,36 +171,28 @@ extension StartStore {
     /// event's start declares `restart`. If a push started an activity, the app may not have reported the activity's
     /// channel. Such an activity counts as listening to the replaced channel if it was first reported before the new
     /// channel was made. An activity with an update token does not count, because messages reach it by its token.
-    private static func isDeaf(_ run: StartRun, _ pushes: [StartPush], _ attributesType: String) -> PostgresQuery {
-        let channels = pushes.filter { $0.channelID != nil }
-        return """
-            s.state in ('accepted', 'rejected', 'unknown')
-            and (select restarts from event_starts where event_key = \(run.eventKey))
-            and (select system_version >= \(SystemVersion.firstWithChannels.number) from installations
-                where id = s.installation)
-            and exists (
-                select from activities a join unnest(
-                    \(channels.map(\.variant)), \(channels.map(\.channelID)), \(channels.map(\.channelMadeAt)))
-                    as c(variant, channel_id, made_at) on c.variant = a.variant and c.made_at > s.at
-                where a.installation = s.installation and a.event_key = \(run.eventKey)
-                    and a.attributes_type = \(attributesType) and a.state in ('active', 'stale')
-                    and a.update_token is null
-                    and coalesce(a.channel_id <> c.channel_id, a.first_reported_at < c.made_at) offset 0)
-            """
+    private static func isDeaf(_ run: StartRun, _ attributesType: String) -> PostgresQuery {
+        """
+        s.state in ('accepted', 'rejected', 'unknown')
+        and (select restarts from event_starts where event_key = \(run.eventKey))
+        and (select system_version >= \(SystemVersion.firstWithChannels) from installations where id = s.installation)
+        and exists (
+            select from activities a join app_environments ae on ae.id = a.app
+            join audiences u on u.event_key = a.event_key and u.variant = a.variant
+                and \(AudienceColumns.isOfSameApp("u", "ae"))
+            cross join lateral (select * from channels where id = u.channel offset 0) c
+            where c.state = 'active' and c.created_at > s.at and a.installation = s.installation
+                and a.event_key = \(run.eventKey) and a.attributes_type = \(attributesType)
+                and a.state in ('active', 'stale') and a.update_token is null
+                and coalesce(a.channel_id <> c.channel_id, a.first_reported_at < c.created_at) offset 0)
+        """
     }
 
-    /// Makes the run of an app read all followers again (`isDeaf`), if the event's start declares `restart` and the
-    /// audience of this channel had another channel before.
-    static func restart(_ channel: Channel, of key: EventKey) -> PostgresQuery {
+    /// Makes an event's runs read all followers again (`isDeaf`), if its start declares `restart`.
+    static func restart(_ key: EventKey) -> PostgresQuery {
         """
-        update start_runs set cursor = 0
-        where event_key = \(key.rawValue) and closed_at is null
+        update start_runs set cursor = 0 where event_key = \(key.rawValue) and closed_at is null
             and exists (select from event_starts where event_key = \(key.rawValue) and restarts)
-            and app = (select id from app_environments where bundle_id = \(channel.bundleID.rawValue)
-                and environment = \(channel.environment.rawValue)::environment)
-            and exists (select from (select * from channels where event_key = \(key.rawValue) offset 0) k
-                where k.id <> \(channel.id) and k.channel_id is not null
-                    and \(AudienceColumns.isSame("k", channel.audience)))
         """
     }
 
@@ -243,8 +219,6 @@ extension StartStore {
     /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and ends the lease. If another
     /// replica has the lease by now, nothing changes, because that replica has counted the shard as unknown.
     func settle(_ shard: Shard, _ outcomes: [PushOutcome], replica: UUID, now: Date) async throws {
-        // The run was closed.
-        guard !shard.members.isEmpty else { return try await end(shard, replica: replica, now: now) }
         let results = outcomes.sorted { $0.member.row < $1.member.row }
         let lock: PostgresQuery = """
             select from unnest(\(results.map(\.member.row))) n(id) cross join lateral (
@@ -252,9 +226,21 @@ extension StartStore {
             """
         let statements =
             outcomes.startTokens(of: shard.attributesType, at: now) + [
-                // The starts are locked in the order in which registrations lock them. This is a statement of its own, so
-                // that `record` sees the tokens of a registration that had locked a start.
+                // The starts are locked in the order in which registrations lock them, by a statement of its own:
+                // `record` finds rows by their place, which moves if another transaction changes them.
                 lock, Self.record(results, of: shard, now: now),
+                // Whoever got another token during the push is tried again with that one.
+                """
+                update starts s set state = 'pending', due_at = \(now), attempts = 0, reason = null
+                from unnest(\(results.map(\.member.row)), \(results.map(\.member.token.hex))) r(installation, token)
+                cross join lateral (
+                    select ctid from starts where run = \(shard.owner) and installation = r.installation
+                        and state = 'rejected' and reason = any(\(Self.tokenReasons)) offset 0) k
+                cross join lateral (
+                    select token from start_tokens where installation = r.installation
+                        and attributes_type = \(shard.attributesType) and suspect_since is null offset 0) t
+                where s.ctid = k.ctid and t.token <> decode(r.token, 'hex')
+                """,
                 // After the last shard the run is due at once: followers may be left, or something changed meanwhile.
                 """
                 update start_runs set \(Self.ending(shard)), due_at = case when \(Self.hasOthers) then due_at else \(now) end
@@ -278,9 +264,8 @@ extension StartStore {
     /// has another token is tried again.
     static let tokenReasons = ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"]
 
-    /// An installation that registered another token while APNs refused its token is tried again. A start that the app
-    /// has confirmed is not sent again: its activity is there, whoever started it. A push that was not made is due at
-    /// once.
+    /// A start that the app has confirmed is not sent again: its activity is there, whoever started it. A push that was
+    /// not made is due at once.
     private static func record(_ results: [PushOutcome], of shard: Shard, now: Date) -> PostgresQuery {
         let next = results.map { result -> (state: String?, dueAt: Date?, attempts: Int) in
             let attempts = result.member.attempts
@@ -291,19 +276,13 @@ extension StartStore {
             }
         }
         return """
-            update starts s set (state, due_at, attempts, reason, at) = (
-                select case when c.is_again then 'pending' when r.due_at is null then r.state::start_state
-                        when s.confirmed_at is null then 'pending' else 'unknown' end::start_state,
-                    case when c.is_again then \(now) when s.confirmed_at is null then r.due_at end,
-                    case when c.is_again then 0 else r.attempts end,
-                    case when not c.is_again and r.due_at is null then r.reason end, r.at
-                from (select r.state = 'rejected' and r.reason = any(\(tokenReasons)) and exists (
-                    select from start_tokens where installation = s.installation and suspect_since is null
-                        and attributes_type = \(shard.attributesType) and token <> decode(r.token, 'hex'))) c(is_again))
+            update starts s set state = case when r.due_at is null then r.state when s.confirmed_at is null then 'pending'
+                    else 'unknown' end::start_state,
+                due_at = case when s.confirmed_at is null then r.due_at end, attempts = r.attempts,
+                reason = case when r.due_at is null then r.reason end, at = r.at
             from unnest(\(results.map(\.member.row)), \(next.map(\.state)), \(next.map(\.dueAt)),
-                \(next.map(\.attempts)),
-                \(results.map(\.verdict?.reason)), \(results.map(\.sentAt)), \(results.map(\.member.token.hex)))
-                as r(installation, state, due_at, attempts, reason, at, token)
+                \(next.map(\.attempts)), \(results.map(\.verdict?.reason)), \(results.map(\.sentAt)))
+                as r(installation, state, due_at, attempts, reason, at)
             cross join lateral (
                 select ctid from starts where run = \(shard.owner) and installation = r.installation offset 0) k
             where s.ctid = k.ctid

@@ -16,7 +16,7 @@ struct StartStore: ShardStore {
     let dispatch: Database
     /// The connections for queries that count followers.
     let reports: Database
-    let answers: Batch<(question: StartQuestion, now: Date), Result<Contract.StartReport, Problem>>
+    let answers: Batch<(question: StartQuestion, now: Date), Contract.StartReport>
 
     init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
         self.database = database
@@ -29,11 +29,8 @@ struct StartStore: ShardStore {
         let leasedUntil = leasedUntil.inMicroseconds
         try await dispatch.query(
             """
-            update start_runs set leased_until = \(leasedUntil),
-                due_at = case when due_at < leased_until then due_at else \(leasedUntil) end
-            where id = any(array(
-                select id from start_runs where id = any(\(runs)) and leased_by = \(replica)
-                order by id for no key update))
+            update start_runs set leased_until = \(leasedUntil), due_at = \(leasedUntil)
+            where id = any(\(runs)) and leased_by = \(replica)
             """)
     }
 
@@ -66,9 +63,7 @@ struct StartStore: ShardStore {
             """
             select topic, followers from (
                 select f.topic, count(*) as followers from follows f
-                where f.app = (select ae.id from app_environments ae join apps a using (bundle_id)
-                    where a.topic = \(app.bundleID.topic) and ae.environment = \(app.environment.rawValue)::environment)
-                group by f.topic) t
+                where f.app = \(InstallationStore.number(of: app)) group by f.topic) t
             where \(cursor?.number)::bigint is null or followers < \(cursor?.number)
                 or followers = \(cursor?.number) and topic > \(cursor?.key)
             order by followers desc, topic limit \(page.limit + 1)
@@ -82,13 +77,12 @@ extension StartStore {
     /// their events declare now.
     func open(now: Date) async throws {
         try await dispatch.transaction { connection in
-            // An event that is being declared is skipped. Otherwise this transaction would have to wait for the
-            // declaration, and registrations would have to wait for this transaction. The declaration makes the event
-            // due again.
+            // Registrations wait for this transaction, so it opens few starts, and waits for nothing. An event that is
+            // being declared is skipped; the declaration makes it due again.
             let due = try await connection.query(
                 """
                 select event_key from event_starts where opens_at <= \(now)
-                order by opens_at limit \(Self.openings) for no key update skip locked
+                order by opens_at limit 100 for no key update skip locked
                 """)
             guard !due.isEmpty else { return }
             try await connection.pipeline([
@@ -96,10 +90,6 @@ extension StartStore {
             ])
         }
     }
-
-    /// The maximum number of events that one transaction opens. It is limited, because registrations wait for the
-    /// transaction.
-    private static let openings = 100
 
     /// Opens a run for each app and environment with a chosen audience. Existing runs begin again if they were closed, or
     /// if their topics or attributes type changed. An installation whose start is settled gets no other start.
@@ -151,22 +141,7 @@ extension StartStore {
         _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Contract.StartReport {
         var report = try await report(of: key, within: reach, .asked, now: now)
-        let isChanged = try await change(key, .startRequested, within: reach, by: actor, now: now) { start in
-            let until = try start.startWindow(askedAt: now)?.until ?? now
-            guard until > now else {
-                throw Problem(
-                    .invalidRequest,
-                    "The start of \(key) could be sent until \(RFC3339.text(until)). Declare the event with a later until, "
-                        + "or a later endsAt.")
-            }
-            guard try start.decode(Bool.self, "is_stopped") || start.decode(Date?.self, "asked_at") == nil else {
-                return nil
-            }
-            return """
-                asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text), stopped_at = null, opens_at = \(now)
-                """
-        }
-        if isChanged { report.by = actor.text }
+        if try await change(key, .startRequested, within: reach, by: actor, now: now) { report.by = actor.text }
         return report
     }
 
@@ -174,20 +149,14 @@ extension StartStore {
     ///
     /// - Throws: as `start`.
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
-        try await change(key, .startStopped, within: reach, by: actor, now: now) { start in
-            try start.decode(Bool.self, "is_stopped") ? nil : "stopped_at = \(now), opens_at = null"
-        }
+        _ = try await change(key, .startStopped, within: reach, by: actor, now: now)
     }
 
     /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
     ///
-    /// - Parameter change: returns what is set in the row of the start; `nil`: nothing changes.
     /// - Returns: whether something changed.
-    /// - Throws: if the event does not exist or is over, or has no start.
-    @discardableResult
     private func change(
-        _ key: EventKey, _ action: Contract.AuditAction, within reach: AppReach, by actor: AuditActor, now: Date,
-        _ change: @Sendable (PostgresRow) throws -> PostgresQuery?
+        _ key: EventKey, _ action: Contract.AuditAction, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Bool {
         try await database.transaction { connection in
             guard try await !EventChange.lock(key, within: reach, on: connection).isOver else {
@@ -201,7 +170,23 @@ extension StartStore {
                 where s.event_key = \(key.rawValue) for no key update of s
                 """)
             guard let start = starts.first else { throw Self.undeclared(key) }
-            guard let change = try change(start) else { return false }
+            let isStopped = try start.decode(Bool.self, "is_stopped")
+            var change: PostgresQuery = "stopped_at = \(now), opens_at = null"
+            if action == .startStopped {
+                if isStopped { return false }
+            } else {
+                let until = try start.startWindow(askedAt: now)?.until ?? now
+                guard until > now else {
+                    throw Problem(
+                        .invalidRequest,
+                        "The start of \(key) could be sent until \(RFC3339.text(until)). Declare the event with a later "
+                            + "until, or a later endsAt.")
+                }
+                guard try isStopped || start.decode(Date?.self, "asked_at") == nil else { return false }
+                change = """
+                    asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text), stopped_at = null, opens_at = \(now)
+                    """
+            }
             let apps = Set(try start.decode([String].self, "apps").compactMap(BundleID.init))
             try await connection.pipeline([
                 "update event_starts set \(change) where event_key = \(key.rawValue)",

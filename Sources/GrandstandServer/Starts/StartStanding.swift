@@ -7,13 +7,6 @@ internal import Postgres
 /// The state of an event's start for one audience: when the start may be sent, and what it waits for. It is computed
 /// from the present state of the audience's event, lane and channel. Both senders and reports use it.
 struct StartStanding: Decodable {
-    private struct Channel: Decodable {
-        /// Apple's ID.
-        let id: String
-        /// When its row was inserted.
-        let madeAt: Date
-    }
-
     let bundleId: BundleID
     let environment: APNsEnvironment
     /// The audience's variant as the column has it: empty for an audience without a variant.
@@ -24,23 +17,25 @@ struct StartStanding: Decodable {
     private let startsAt, endsAt, lastMessageAt: Date?
     private var askedAt: Date?
     private(set) var isStopped: Bool
-    private let isEventOver: Bool
+    let isEventOver: Bool
     /// The defaults of the event's messages and of its start.
     private let defaults: Contract.EventDefaults?
     private let delivery: Contract.AudienceDelivery
-    /// The audience's active channel.
-    private let channel: Channel?
+    /// Apple's ID of the audience's active channel.
+    private let channel: String?
     /// Whether the audience's channel cannot be created, because the app has no channel left in its limit or at Apple.
     private let lacksRoom: Bool
     private let newest: NewestContent?
     private let lastTimestamp: Int
 
     /// The next step.
-    enum Turn {
-        /// Nothing can be sent before this time. If there is no reason, the start's window has not begun.
-        case wait(until: Date, Contract.StartWait?)
-        /// This push may be sent.
-        case send(StartPush)
+    struct Turn {
+        /// Nothing can be sent before this time.
+        var until = Date.distantPast
+        /// Why nothing can be sent; `nil`: there are pushes, or the start's window has not begun.
+        var reason: Contract.StartWait?
+        /// Those that may be sent now.
+        var pushes: [StartPush] = []
     }
 
     /// Seconds after which a start that waits for its channel or for a content is looked at again.
@@ -66,20 +61,17 @@ struct StartStanding: Decodable {
     /// The next step; `nil`: no more starts are sent.
     func turn(at now: Date) -> Turn? {
         guard !isOver(at: now), let start, let window else { return nil }
-        guard window.from <= now else { return .wait(until: window.from, nil) }
+        guard window.from <= now else { return Turn(until: window.from) }
         let later = now.addingTimeInterval(Self.patience)
-        var channelID: String?
-        switch delivery {
-        case .tokens: break
-        case .channel, .unknown:
-            guard let id = channel?.id else { return .wait(until: later, lacksRoom ? .room : .channel) }
-            channelID = id
+        let channelID = delivery == .tokens ? nil : channel
+        guard delivery == .tokens || channelID != nil else {
+            return Turn(until: later, reason: lacksRoom ? .room : .channel)
         }
         guard
             var payload = start.payload(
                 newest: newest, filledBy: defaults ?? .init(), at: now, until: window.end(at: now))
         else {
-            return .wait(until: later, .content)
+            return Turn(until: later, reason: .content)
         }
         payload.listen(to: channelID)
         // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
@@ -90,13 +82,13 @@ struct StartStanding: Decodable {
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         // If the push is too long, the start waits, because a newer content may be shorter.
         guard payload.size(start.localAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
-            return .wait(until: later, .contentTooLong)
+            return Turn(until: later, reason: .contentTooLong)
         }
-        return .send(
-            StartPush(
-                variant: variant, payload: payload, alerts: LocaleLookup(start.localAlerts), channelID: channelID,
-                channelMadeAt: channel?.madeAt, content: newest?.broadcast, timestamp: timestamp,
-                expiration: window.expiration(of: start, at: now)))
+        let push = StartPush(
+            variant: variant, payload: payload, alerts: LocaleLookup(start.localAlerts), content: newest?.broadcast,
+            timestamp: timestamp, expiration: window.expiration(of: start, at: now), deadline: window.until,
+            attributesType: start.attributesType)
+        return Turn(pushes: [push])
     }
 
     // MARK: Reading
@@ -108,8 +100,7 @@ struct StartStanding: Decodable {
         s.asked_at as "askedAt", \(EventStore.lastMessage) as "lastMessageAt", s.stopped_at is not null as "isStopped",
         e.ended_at is not null or e.cancelled_at is not null or u.fenced_at is not null or u.closed_at is not null
             as "isEventOver",
-        e.defaults, coalesce(u.delivery, 'channel') as delivery, c.channel_id as "channel.id",
-        c.created_at as "channel.madeAt",
+        e.defaults, coalesce(u.delivery, 'channel') as delivery, c.channel_id as channel,
         coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
             as "lacksRoom",
         b.id as "newest.broadcast", b.content as "newest.contentState", b.stale_date as "newest.staleDate",
@@ -120,7 +111,7 @@ struct StartStanding: Decodable {
     /// The broadcast `b` that has the audience's newest content, and the channel `c`.
     static let joins: PostgresQuery = """
         left join lateral (
-            select channel_id, created_at from channels where id = u.channel and state = 'active' offset 0) c on true
+            select channel_id from channels where id = u.channel and state = 'active' offset 0) c on true
         left join lateral (
             select b.*, \(BroadcastRows.contentState("b", for: "u.variant")) as content from broadcasts b
             where b.id = u.newest_broadcast offset 0) b on b.content is not null
@@ -129,31 +120,23 @@ struct StartStanding: Decodable {
 }
 
 /// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
-/// follower is started on one of the audiences that are not over (`VariantChoice`).
+/// follower is started on one of those that have a push (`VariantChoice`).
 extension [StartStanding] {
-    /// The audiences that are not over, each with its next step.
-    func open(at now: Date) -> [(standing: StartStanding, turn: StartStanding.Turn)] {
-        compactMap { standing in standing.turn(at: now).map { (standing, $0) } }
+    /// The next step, with a push for each audience that is not over; `nil`: no more starts are sent. All audiences wait
+    /// for each other, but not for one that lacks room for its channel.
+    func turn(at now: Date) -> StartStanding.Turn? {
+        let turns = compactMap { $0.turn(at: now) }
+        let pushes = turns.flatMap(\.pushes)
+        return turns.first { $0.pushes.isEmpty && (pushes.isEmpty || $0.reason != .room) }
+            ?? (turns.isEmpty ? nil : .init(pushes: pushes))
     }
 
-    /// - Parameters:
-    ///   - isSending: whether pushes are under way.
-    ///   - isLeft: whether a follower without a start may still get one.
-    ///   - variants: the variants of the followers that may still get a start; empty: any variant.
-    func state(
-        at now: Date, isSending: Bool, isLeft: Bool, of variants: [String]
-    ) -> (state: Contract.StartState, waitingFor: Contract.StartWait?) {
+    /// - Parameter isLeft: whether a follower may still get a start.
+    func state(at now: Date, isLeft: Bool) -> (state: Contract.StartState, waitingFor: Contract.StartWait?) {
         if self[0].isStopped { return (.stopped, nil) }
-        let open = open(at: now)
-        guard let first = open.first?.standing else { return (.done, nil) }
-        if isSending { return (.running, nil) }
-        guard let window = first.window, window.from <= now else { return (.scheduled, nil) }
+        guard let turn = turn(at: now) else { return (.done, nil) }
+        if turn.pushes.isEmpty, turn.reason == nil { return (.scheduled, nil) }
         guard isLeft else { return (.done, nil) }
-        var reasons: [Contract.StartWait] = []
-        for (standing, turn) in open where variants.isEmpty || variants.contains(standing.variant) {
-            guard case .wait(_, let reason?) = turn else { return (.running, nil) }
-            reasons.append(reason)
-        }
-        return reasons.first.map { (.waiting, $0) } ?? (.running, nil)
+        return (turn.reason == nil ? .running : .waiting, turn.reason)
     }
 }

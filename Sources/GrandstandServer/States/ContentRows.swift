@@ -86,9 +86,6 @@ enum ContentRows {
 final class ContentTypeCache: Sendable {
     private let types = Mutex<[Int: ContentType]>([:])
 
-    /// The most types that are kept. Beyond that all others are forgotten.
-    private static let capacity = 500
-
     /// - Parameter rows: the rows that the statement `ContentRows.types` returned.
     func types(_ rows: [PostgresRow], on connection: PostgresConnection) async throws -> ContentRows.Types {
         var (found, versions) = (ContentRows.Types(), [Int: Int]())
@@ -105,7 +102,8 @@ final class ContentTypeCache: Sendable {
                 "select bundle_id, attributes_type, declaration, version from content_types where version = any(\(unread))"
             )
             for row in rows { known[try row.decode("version")] = try row.contentType() }
-            if known.count > Self.capacity { known = known.filter { wanted.contains($0.key) } }
+            // Beyond 500 types all others are forgotten.
+            if known.count > 500 { known = known.filter { wanted.contains($0.key) } }
             types.withLock { [known] in $0 = known }
         }
         found.byLane = versions.compactMapValues { known[$0] }

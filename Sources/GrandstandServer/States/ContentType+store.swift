@@ -17,27 +17,27 @@ struct ContentStore: Sendable {
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> (type: Versioned<Contract.ContentType>, created: Bool) {
         let (app, name) = (type.bundleID, type.attributesType)
-        return try await database.transaction { connection in
+        let row = try await database.transaction { connection in
             try condition.check(try await Self.lock(name, of: app, on: connection))
-            let rows = try await connection.query(
+            let row = try await connection.query(
                 """
                 insert into content_types (bundle_id, attributes_type, declaration, created_at, updated_at)
                 values (\(app.rawValue), \(name), \(PostgresJSON(bytes: JSONWriter.text(type.declaration))), \(now), \(now))
                 on conflict (bundle_id, attributes_type) do update set declaration = excluded.declaration,
                     updated_at = excluded.updated_at, version = excluded.version
                 returning \(Self.columns), xmax = 0 as created
-                """)
-            guard let row = rows.first else { throw Problem(.internalError, "The content type was not written.") }
+                """)[0]
             let created: Bool = try row.decode("created")
             // Another writer created the content type after the check.
             if condition == .absent, !created { throw WriteCondition.taken }
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
                     created ? .contentCreated : .contentChanged, .init(bundleID: app), reason: name))
-            var declared: Versioned<Contract.ContentType> = try row.read()
-            declared.value.mismatches = try await Self.mismatches(type, on: connection)
-            return (declared, created)
+            return row
         }
+        var declared: Versioned<Contract.ContentType> = try row.read()
+        declared.value.mismatches = try await mismatches(type)
+        return (declared, try row.decode("created"))
     }
 
     /// Locks a content type.
@@ -64,31 +64,21 @@ struct ContentStore: Sendable {
         """
     }
 
-    /// The maximum number of contents that are checked when a content type is declared. An event has one newest content
-    /// for each audience.
-    private static let mostContents = 2_000
-    private static let mostMismatches = 100
-    /// The maximum work for all checks of one declaration together, in units of `ContentSchema.mostWork`. If this limit
-    /// ends the check of a content, the content is listed, too.
-    private static let mostWork = 5_000_000
-
-    /// Live events whose newest content the type would refuse.
-    private static func mismatches(
-        _ type: ContentType, on connection: PostgresConnection
-    ) async throws -> [Contract.ContentMismatch] {
-        let rows = try await connection.query(
+    /// The first 100 live events whose newest content the type would refuse, or takes too long to check. An event has one
+    /// newest content for each audience; at most 1,000 are checked.
+    private func mismatches(_ type: ContentType) async throws -> [Contract.ContentMismatch] {
+        let rows = try await database.query(
             """
             select u.event_key, u.bundle_id, u.environment, u.variant, b.id,
                 \(BroadcastRows.contentState("b", for: "u.variant")) as content_state
-            from \(users(of: type.attributesType, type.bundleID)) join broadcasts b on b.id = u.newest_broadcast
+            from \(Self.users(of: type.attributesType, type.bundleID)) join broadcasts b on b.id = u.newest_broadcast
             where u.fenced_at is null
-            order by u.event_key, u.position limit \(mostContents)
+            order by u.event_key, u.position limit 1000
             """)
         var mismatches: [Contract.ContentMismatch] = []
-        var budget = mostWork
-        for row in rows where mismatches.count < mostMismatches {
+        for row in rows where mismatches.count < 100 {
             guard let content = try row.decode(PostgresJSON?.self, "content_state")?.bytes else { continue }
-            let errors = type.faults(of: content, at: "/contentState", spending: &budget)
+            let errors = type.faults(of: content, at: "/contentState")
             guard !errors.isEmpty else { continue }
             mismatches.append(
                 Contract.ContentMismatch(
@@ -135,9 +125,6 @@ struct ContentStore: Sendable {
         }
     }
 
-    /// The most events that a refusal names.
-    private static let mostNamed = 10
-
     /// Without the type, the live events that use it would lose their check and rings, or get those of another type.
     ///
     /// - Throws: `content-in-use`.
@@ -145,17 +132,12 @@ struct ContentStore: Sendable {
         _ name: String, of app: BundleID, now: Date, on connection: PostgresConnection
     ) async throws {
         let rows = try await connection.query(
-            """
-            select distinct e.key from \(users(of: name, app)) where \(EventStore.state(now: now)) = 'live'
-            order by e.key limit \(mostNamed + 1)
-            """)
-        guard !rows.isEmpty else { return }
-        let keys: [String] = try rows.prefix(mostNamed).map { try $0.decode("key") }
+            "select e.key from \(users(of: name, app)) where \(EventStore.state(now: now)) = 'live' limit 1")
+        guard let key: String = try rows.first?.decode("key") else { return }
         throw Problem(
             .contentInUse,
-            "Live events use the content type \(name.quotedJSON): \(keys.joined(separator: ", "))"
-                + (rows.count > mostNamed ? " and others" : "")
-                + ". Name another type in their member content, or delete this one when they are over.")
+            "The live event \(key) uses the content type \(name.quotedJSON). Name another type in its member content, or "
+                + "delete this one when it is over.")
     }
 
     private static let columns: PostgresQuery = """

@@ -33,16 +33,16 @@ extension WebhookStore {
     ///   - state: `nil` does not filter; likewise `topic`.
     /// - Throws: the errors of `webhook`.
     func deliveries(
-        of id: UUID, state: Contract.WebhookDeliveryState? = nil, topic: Contract.WebhookMessageType? = nil,
-        _ page: PageRequest, _ caller: APIKey
+        of id: UUID, state: Contract.WebhookDeliveryState? = nil,
+        topic: Contract.WebhookMessageType? = nil, _ page: PageRequest, _ caller: APIKey
     ) async throws -> Contract.Page<Contract.WebhookDelivery> {
         _ = try await webhook(id, caller)
         return try await database.page(
             page, newestFirst: true,
             of: """
                 select \(Self.deliveryColumns) from webhook_messages d where d.webhook = \(id)
-                    and (\(state?.rawValue)::text is null or d.state = \(state?.rawValue)::text::webhook_delivery_state)
-                    and (\(topic?.rawValue)::text is null or d.topic = \(topic?.rawValue)::text::webhook_topic)
+                    and coalesce(d.state::text = \(state?.rawValue), true)
+                    and coalesce(d.topic::text = \(topic?.rawValue), true)
                 """)
     }
 
@@ -88,8 +88,9 @@ extension WebhookStore {
     }
 
     private static let deliveryColumns: PostgresQuery = """
-        d.id, 'msg_' || d.message as "messageId", d.topic, d.state, d.attempts::bigint as attempts,
-        (d.log -> -1 ->> 'status')::bigint as status, d.log -> -1 ->> 'reason' as reason, d.created_at as "createdAt",
+        d.id, 'msg_' || d.message as "messageId", d.topic, d.state,
+        d.attempts::bigint as attempts, (d.log -> -1 ->> 'status')::bigint as status,
+        d.log -> -1 ->> 'reason' as reason, d.created_at as "createdAt",
         d.next_attempt_at as "nextAttemptAt", d.settled_at as "settledAt"
         """
 }

@@ -19,7 +19,7 @@ extension WebhookStore {
     ///
     /// None of the messages of a webhook that pauses is claimed, except test messages and replays, which people requested.
     func claim(
-        _ limit: Int, by replica: UUID, at now: Date, until leasedUntil: Date, perWebhook: Int = 4, perApp: Int = 16
+        _ limit: Int, by replica: UUID, at now: Date, until end: Date, perWebhook: Int = 4, perApp: Int = 16
     ) async throws -> [ClaimedWebhook] {
         try await database.query(
             """
@@ -47,37 +47,33 @@ extension WebhookStore {
                     from waiting) ranked
                 where place <= \(perApp) order by place, next_attempt_at limit \(limit)
             ), leased as (
-                update webhook_messages d set state = 'sending', attempts = d.attempts + 1, tries = d.tries + 1,
-                    next_attempt_at = \(leasedUntil), leased_by = \(replica)
+                update webhook_messages d set state = 'sending', attempts = d.attempts + 1,
+                    tries = d.tries + 1, next_attempt_at = \(end), leased_by = \(replica)
                 from due where d.id = due.id returning d.*
             )
-            select d.id, d.webhook, 'msg_' || d.message as name, d.topic, w.url,
-                array_remove(array[w.secret, case when w.previous_secret_until > \(now) then w.previous_secret end], null)
-                    as secrets,
-                d.body, d.attempts::bigint as attempts, d.tries::bigint as tries
+            select d.id, d.webhook, 'msg_' || d.message as name, d.topic, w.url, d.body,
+                d.attempts::bigint as attempts, d.tries::bigint as tries, array_remove(array[
+                    w.secret, case when w.previous_secret_until > \(now) then w.previous_secret end
+                ], null) as secrets
             from leased d join webhooks w on w.id = d.webhook
             """
         ).read()
     }
 
     /// Sets the end of this replica's leases on these messages to `until`, because the replica still posts them.
-    /// Messages that another transaction has locked are skipped.
     func extendLeases(of messages: [UUID], replica: UUID, until: Date) async throws {
         try await database.query(
             """
             update webhook_messages set next_attempt_at = \(until)
-            where id = any(array(
-                select id from webhook_messages
-                where id = any(\(messages)) and state = 'sending' and leased_by = \(replica)
-                order by id for update skip locked))
+            where id = any(\(messages)) and state = 'sending' and leased_by = \(replica)
             """)
     }
 
     /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
     /// messages, or failed for `Contract.Webhook.patience`, is disabled.
     func settle(
-        _ message: ClaimedWebhook, _ verdict: WebhookVerdict, _ attempt: Contract.WebhookAttempt, replica: UUID,
-        now: Date
+        _ message: ClaimedWebhook, _ verdict: WebhookVerdict, _ attempt: Contract.WebhookAttempt,
+        replica: UUID, now: Date
     ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(
@@ -92,47 +88,36 @@ extension WebhookStore {
         }
     }
 
-    /// Applies the verdict to the webhook itself. The webhook's row is written only if it changes.
+    /// Applies the verdict to the webhook itself. An accepted message writes its row only after failures.
     private static func judge(
         _ webhook: UUID, _ verdict: WebhookVerdict, now: Date, on connection: PostgresConnection
     ) async throws {
-        guard let why = verdict.reason else {
-            try await connection.query(
-                """
-                update webhooks set failing_since = null, failures = 0, silent_until = null
-                where id = \(webhook) and failing_since is not null
-                """)
-            return
-        }
-        let reason = verdict.isGone ? why : "every message failed for five days; last: \(why)"
-        let disabled = try await connection.query(
+        let (hasFailed, isFailing) = (verdict.reason != nil, verdict.isFailing)
+        // From the fifth failure on, it pauses for 1 to 30 seconds.
+        try await connection.query(
             """
-            with judged as (
-                select id, \(verdict.isGone) and (state = 'enabled' or failing_since is null) or state = 'enabled'
-                    and coalesce(failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience)), false) as ends,
-                    case when \(verdict.isFailing) then failures + 1 else 0 end as failed
-                from webhooks where id = \(webhook) for no key update
-            )
-            update webhooks w set failing_since = coalesce(failing_since, \(now)), failures = failed,
-                -- 1 to 30 seconds.
-                silent_until = case when failed >= 5 then
-                    \(now)::timestamptz + least(30, power(2, least(failed, 10) - 5)) * interval '1 second' end,
-                state = case when ends then 'disabled' else state end,
-                reason = case when ends then \(reason) else reason end,
-                version = case when ends then nextval('resource_versions') else version end
-            from judged where w.id = judged.id and (failing_since is null or ends or failed > 0 or failures > 0)
-            returning apps, url, ends
+            update webhooks set
+                failing_since = case when \(hasFailed) then coalesce(failing_since, \(now)) end,
+                failures = case when \(isFailing) then failures + 1 else 0 end,
+                silent_until = case when \(isFailing) and failures >= 4 then \(now)::timestamptz
+                    + least(30, power(2, least(failures, 9) - 4)) * interval '1 second' end
+            where id = \(webhook) and (\(hasFailed) or failing_since is not null)
             """)
-        guard let change = disabled.first, try change.decode(Bool.self, "ends") else { return }
-        let (url, reach): (WebhookURL, AppReach) = (try change.word("url"), try ReachColumns.read(change))
-        try await connection.pipeline([
-            """
-            update webhook_messages set state = 'cancelled', settled_at = \(now), next_attempt_at = null
-            where webhook = \(webhook) and state = 'queued' and \(verdict.isGone)
-            """,
-            AuditRows(by: .server, at: now).insert(
-                .webhookDisabled, .init(bundleID: reach.onlyApp), reason: "\(webhook.words) \(url.origin): \(reason)"),
-        ])
+        guard let why = verdict.reason else { return }
+        let ends: PostgresQuery =
+            verdict.isGone ? "true" : "failing_since <= \(now - Contract.Webhook.patience)"
+        var statements = try await disable(
+            "id = \(webhook) and \(ends)", by: .server, now: now, on: connection,
+            because: verdict.isGone ? why : "every message failed for five days; last: \(why)")
+        if verdict.isGone {
+            statements.append(
+                """
+                update webhook_messages
+                set state = 'cancelled', settled_at = \(now), next_attempt_at = null
+                where webhook = \(webhook) and state = 'queued'
+                """)
+        }
+        try await connection.pipeline(statements)
     }
 }
 
@@ -165,7 +150,13 @@ struct WebhookPosts {
             .init(
                 places: 256, pollInterval: worker.pollInterval, retry: .milliseconds(500), topic: .webhooks),
             failure: "messages for webhooks could not be claimed", worker,
-            claim: { free, _ in try await claim(free) }, perform: post,
+            claim: { free, _ in
+                let claimed = try await webhooks.claim(
+                    free, by: worker.replica, at: worker.now(), until: worker.leasedUntil)
+                // The poll of each second finds what is due then. Messages that were not claimed because all places of
+                // their webhook or app are taken are claimed when a post ends, because that wakes the loop.
+                return await .claimed(claimed) { nil }
+            }, perform: post,
             extend: { messages in
                 try await webhooks.extendLeases(
                     of: messages.map(\.id), replica: worker.replica, until: worker.leasedUntil)
@@ -173,46 +164,30 @@ struct WebhookPosts {
         await loop.run()
     }
 
-    private func claim(_ limit: Int) async throws -> Round<ClaimedWebhook> {
-        let claimed = try await webhooks.claim(
-            limit, by: worker.replica, at: worker.now(), until: worker.leasedUntil)
-        // The poll of each second finds what is due then. Messages that were not claimed because all places of their
-        // webhook or app are taken are claimed when a post ends, because that wakes the loop.
-        return await .claimed(claimed) { nil }
-    }
-
     private func post(_ message: ClaimedWebhook) async -> WorkLoop<ClaimedWebhook>.Settling? {
         let (startedAt, clock) = (worker.now(), ContinuousClock.now)
         let answer = await gateway.post(message)
         if Task.isCancelled { return nil }
-        let verdict = WebhookVerdict(answer, tries: message.tries, now: worker.now(), jitter: .random(in: 0..<1))
-        log(verdict, message)
+        let verdict = WebhookVerdict(
+            answer, tries: message.tries, now: worker.now(), jitter: .random(in: 0..<1))
+        if verdict.state == .failed {
+            worker.logger.warning(
+                "message to a webhook failed for good",
+                metadata: [
+                    "webhook": "\(message.webhook.words)", "message": "\(message.name)",
+                    "reason": "\(verdict.reason ?? "")",
+                ])
+        }
         let attempt = Contract.WebhookAttempt(
             attempt: message.attempts, at: startedAt,
-            milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)), status: verdict.status,
-            reason: verdict.reason)
+            milliseconds: Int((.now - clock) / .milliseconds(1)),
+            status: verdict.status, reason: verdict.reason)
         return {
             try await webhooks.settle(
                 message, verdict, attempt, replica: worker.replica, now: worker.now())
             if verdict.state != .queued {
                 worker.counting(.posted(isDelivered: verdict.state == .delivered))
             }
-        }
-    }
-
-    private func log(_ verdict: WebhookVerdict, _ message: ClaimedWebhook) {
-        var metadata: Logger.Metadata = [
-            "webhook": "\(message.webhook.words)", "message": "\(message.name)",
-            "topic": "\(message.topic.rawValue)", "try": "\(message.tries)",
-        ]
-        if let reason = verdict.reason { metadata["reason"] = "\(reason)" }
-        if let next = verdict.retryAt {
-            metadata["next"] = "\(RFC3339.text(next))"
-            worker.logger.info("message to a webhook will be posted again", metadata: metadata)
-        } else if verdict.state == .delivered {
-            worker.logger.debug("message accepted by the receiver", metadata: metadata)
-        } else {
-            worker.logger.warning("message to a webhook failed for good", metadata: metadata)
         }
     }
 }

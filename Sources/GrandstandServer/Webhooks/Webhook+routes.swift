@@ -18,9 +18,7 @@ extension API {
                 let declaredBy = try query.read("declaredBy", "The ID of a key was expected.", UUID.init(uuidString:))
                 return .json(try await webhooks.list(try query.page(), declaredBy: declaredBy, context.caller))
             },
-            Route(.getWebhook) { _, context in
-                .json(try await webhooks.webhook(try context.webhook, context.caller))
-            },
+            Route(.getWebhook) { _, context in .json(try await webhooks.webhook(try context.webhook, context.caller)) },
             Route(.putWebhook) { request, context in
                 let condition = try request.writeCondition()
                 let draft = try webhooks.draft(try await request.json(), context.caller)
@@ -32,8 +30,7 @@ extension API {
                 return .noContent
             },
             Route(.rotateWebhookSecret) { request, context in
-                let overlap = try Contract.WebhookRotation.read(try await request.json(orIfEmpty: "{}"))
-                    .overlapSeconds
+                let overlap = try Contract.WebhookRotation.read(try await request.json(orIfEmpty: "{}")).overlapSeconds
                 return .json(
                     try await webhooks.rotateSecret(of: try context.webhook, overlap: overlap, context.caller),
                     status: .created)
@@ -63,43 +60,34 @@ extension API {
 
 extension PathReading {
     /// The webhook in the path.
-    var webhook: UUID {
-        get throws(Problem) { try id(orThrow: .webhookNotFound) }
-    }
+    var webhook: UUID { get throws(Problem) { try id(orThrow: .webhookNotFound) } }
 }
 
 extension WebhookStore {
     /// Reads the body of `POST /v1/webhooks` and `PUT /v1/webhooks/{id}`. The messages of a webhook may contain only
     /// what the key that declares the webhook may read.
     ///
-    /// - Returns: the draft with its apps in `bundleIds`, and with a value for `enabled`.
+    /// - Returns: the draft with its apps in `bundleIds`.
     /// - Throws: `invalid-request`, `forbidden`.
     func draft(_ body: JSONValue, _ caller: APIKey) throws(Problem) -> Contract.WebhookDraft {
         guard caller.reach.eventKeyPrefix == nil else {
-            throw Problem(
-                .forbidden,
-                "The key \(caller.name) is bound to a prefix of event keys, and webhooks are told of all events "
-                    + "of an app. Ask an administrator to declare the webhook.")
+            throw Problem(.forbidden, "Keys that are bound to a prefix of event keys have no webhooks.")
         }
         var reach = AppReach.all
         var draft = try Contract.WebhookDraft.read(body) { draft, faults throws(Problem) in
             if let fault = WebhookURL(rawValue: draft.url).map(networks.fault) ?? WebhookURL.rule {
                 faults.add("/url", fault)
             }
-            reach = try AppReach(draft.bundleId, draft.bundleIds, &faults)
+            reach = AppReach(named: draft.bundleIds ?? draft.bundleId.map { [$0] })
             return draft
         }
         if reach == .all { reach = caller.reach }
         try caller.requireAccess(to: reach)
-        // In the order of the contract's list, so that equal declarations are equal.
-        draft.topics = Contract.WebhookTopic.allCases.filter(draft.topics.contains)
         draft.bundleId = nil
         draft.bundleIds = reach.apps?.map(\.rawValue)
-        draft.enabled = draft.enabled ?? true
         for topic in draft.topics where !caller.hears(topic) {
             let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
-            throw Problem(
-                .forbidden, "The key \(caller.name) needs the scope \(scopes) to hear of \(topic.rawValue).")
+            throw Problem(.forbidden, "The key needs the scope \(scopes) to hear of \(topic.rawValue).")
         }
         return draft
     }

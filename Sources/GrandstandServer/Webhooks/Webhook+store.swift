@@ -26,9 +26,9 @@ struct WebhookStore: Sendable {
     /// Replaces the declaration of the webhook. Enabling a webhook clears its failures.
     ///
     /// - Throws: the errors of `webhook` and `create`; `version-mismatch`.
-    func replace(
-        _ id: UUID, with draft: Contract.WebhookDraft, if condition: WriteCondition, _ caller: APIKey
-    ) async throws -> Versioned<Contract.Webhook> {
+    func replace(_ id: UUID, with draft: Contract.WebhookDraft, if condition: WriteCondition, _ caller: APIKey)
+        async throws -> Versioned<Contract.Webhook>
+    {
         // Only a new webhook takes the secret.
         try await put(id, draft, .random(), caller, replacing: condition)
     }
@@ -43,26 +43,33 @@ struct WebhookStore: Sendable {
             let reach = try await Self.admit(caller, declaring: draft, on: connection)
             let old = condition == nil ? nil : try await Self.webhook(id, caller, on: connection)
             try condition?.check(old?.version)
-            // A webhook that keeps its apps is not refused, however many webhooks these apps have.
-            if old?.value.reach != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
+            let apps = ReachColumns.value(reach)
+            let full = try await connection.query(
+                """
+                select from webhooks left join lateral unnest(apps) as r(app) on true
+                where id <> \(id)
+                    and (app = any(\(apps)::text[]) or \(apps)::text[] is null and app is null)
+                group by app having count(*) >= \(Contract.Webhook.limit)
+                """)
+            guard full.isEmpty else { throw Self.tooMany }
             let webhook: Versioned<Contract.Webhook> = try await connection.query(
                 """
-                insert into webhooks as w
-                    (id, url, description, topics, apps, declared_by, state, secret, created_at, updated_at)
+                insert into webhooks as w (id, url, description, topics, apps, declared_by,
+                    state, secret, created_at, updated_at)
                 values (\(id), \(draft.url), \(draft.description),
-                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(ReachColumns.value(reach)),
-                    \(caller.id), \(draft.enabled ?? true ? "enabled" : "disabled")::text::webhook_state,
+                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(apps), \(caller.id),
+                    \(draft.enabled ?? true ? "enabled" : "disabled")::text::webhook_state,
                     \(secret.rawValue), \(now), \(now))
                 on conflict (id) do update set
-                    declared_by = case
-                        when (w.url, w.topics, w.apps) is distinct from (excluded.url, excluded.topics, excluded.apps)
+                    declared_by = case when (w.url, w.topics, w.apps)
+                        is distinct from (excluded.url, excluded.topics, excluded.apps)
                         then excluded.declared_by else w.declared_by end,
-                    url = excluded.url, description = excluded.description, topics = excluded.topics,
-                    apps = excluded.apps, state = excluded.state, updated_at = excluded.updated_at,
+                    url = excluded.url, description = excluded.description,
+                    topics = excluded.topics, apps = excluded.apps, state = excluded.state,
+                    updated_at = excluded.updated_at, version = excluded.version,
                     reason = case when excluded.state = 'disabled' then w.reason end,
-                    failing_since = case
-                        when excluded.state = 'disabled' or w.state = 'enabled' then w.failing_since end,
-                    failures = 0, silent_until = null, version = excluded.version
+                    failing_since = case when excluded.state = 'disabled' or w.state = 'enabled'
+                        then w.failing_since end, failures = 0, silent_until = null
                 returning \(Self.columns)
                 """)[0].read()
             try await connection.pipeline([
@@ -96,9 +103,9 @@ struct WebhookStore: Sendable {
     }
 
     /// Changes or deletes the webhook, and logs it.
-    private func change(
-        _ id: UUID, _ caller: APIKey, _ action: Contract.AuditAction, _ statement: PostgresQuery
-    ) async throws -> Contract.Webhook {
+    private func change(_ id: UUID, _ caller: APIKey, _ action: Contract.AuditAction, _ statement: PostgresQuery)
+        async throws -> Contract.Webhook
+    {
         try await database.transaction { connection in
             _ = try await Self.webhook(id, caller, "for no key update", on: connection)
             let webhook: Contract.Webhook = try await connection.query(
@@ -108,17 +115,18 @@ struct WebhookStore: Sendable {
         }
     }
 
-    /// Disables the webhooks that a key declared.
+    /// Disables those of the webhooks `which` that are enabled.
     ///
-    /// - Returns: the statements that log this, one for each webhook that was enabled before.
+    /// - Returns: the statements that log this, one for each webhook.
     static func disable(
-        declaredBy key: UUID, by actor: AuditActor, now: Date, on connection: PostgresConnection
+        _ which: PostgresQuery, by actor: AuditActor, now: Date, on connection: PostgresConnection,
+        because reason: String
     ) async throws -> [PostgresQuery] {
         try await connection.query(
             """
-            update webhooks set state = 'disabled', reason = 'The key that declared it was revoked.',
-                updated_at = \(now), version = nextval('resource_versions')
-            where declared_by = \(key) and state = 'enabled' returning \(columns)
+            update webhooks set state = 'disabled', reason = \(reason), updated_at = \(now),
+                version = nextval('resource_versions')
+            where \(which) and state = 'enabled' returning \(columns)
             """
         ).read().map { audit(.webhookDisabled, $0, by: actor, now: now) }
     }
@@ -131,14 +139,17 @@ struct WebhookStore: Sendable {
     ///   deleted.
     /// - Throws: `webhook-not-found`, also if the key may not access all apps of the webhook; `forbidden` if the key
     ///   may not read all topics of the webhook.
-    static func webhook(
-        _ id: UUID, _ caller: APIKey, _ lock: PostgresQuery = "", on connection: some PostgresQuerying
-    ) async throws -> Versioned<Contract.Webhook> {
-        let row = try await connection.query("select \(columns) from webhooks where id = \(id) \(lock)").first
-        guard let webhook = try row?.read(Versioned<Contract.Webhook>.self), caller.reach.covers(webhook.value.reach)
-        else { throw Problem(.webhookNotFound, "There is no webhook \(id.words).") }
+    static func webhook(_ id: UUID, _ caller: APIKey, _ lock: PostgresQuery = "", on connection: some PostgresQuerying)
+        async throws -> Versioned<Contract.Webhook>
+    {
+        let webhook: Versioned<Contract.Webhook>? = try await connection.query(
+            "select \(columns) from webhooks where id = \(id) \(lock)"
+        ).first?.read()
+        guard let webhook, caller.reach.covers(webhook.value.reach) else {
+            throw Problem(.webhookNotFound, "There is no webhook \(id.words).")
+        }
         guard webhook.value.topics.allSatisfy(caller.hears) else {
-            throw Problem(.forbidden, "The key \(caller.name) lacks a scope for some topics of this webhook.")
+            throw Problem(.forbidden, "The key lacks a scope for some topics of this webhook.")
         }
         return webhook
     }
@@ -146,14 +157,15 @@ struct WebhookStore: Sendable {
     /// The webhooks, the oldest first.
     ///
     /// - Parameter key: returns only the webhooks that this key declared; `nil`: no restriction.
-    func list(
-        _ page: PageRequest, declaredBy key: UUID? = nil, _ caller: APIKey
-    ) async throws -> Contract.Page<Contract.Webhook> {
-        try await database.page(
+    func list(_ page: PageRequest, declaredBy key: UUID? = nil, _ caller: APIKey) async throws
+        -> Contract.Page<Contract.Webhook>
+    {
+        let heard = Contract.WebhookTopic.allCases.filter(caller.hears).map(\.rawValue)
+        return try await database.page(
             page,
             of: """
-                select \(Self.columns) from webhooks where topics <@ \(
-                        Contract.WebhookTopic.allCases.filter(caller.hears).map(\.rawValue))::text[]::webhook_topic[]
+                select \(Self.columns) from webhooks
+                where topics <@ \(heard)::text[]::webhook_topic[]
                     and \(ReachColumns.isWithin(caller.reach, of: "webhooks"))
                     and (\(key)::uuid is null or declared_by = \(key))
                 """)
@@ -190,42 +202,27 @@ struct WebhookStore: Sendable {
         return reach
     }
 
-    /// - Parameter id: the webhook that is not counted.
-    private static func refuseTooMany(
-        for reach: AppReach, besides id: UUID, on connection: PostgresConnection
-    ) async throws {
-        let rows = try await connection.query(
-            """
-            select r.app, count(*) as n from webhooks w
-            left join lateral unnest(w.apps) as r(app) on true
-            where w.id <> \(id)
-                and (r.app = any(\(ReachColumns.value(reach))::text[])
-                    or \(ReachColumns.value(reach))::text[] is null and r.app is null)
-            group by r.app having count(*) >= \(Contract.Webhook.limit) order by r.app limit 1
-            """)
-        guard let row = rows.first else { return }
-        let app: String? = try row.decode("app")
-        let whose = app.map { "The app \($0) has" } ?? "There are"
-        throw Problem(
-            .webhookLimit,
-            "\(whose) \(try row.decode(Int.self, "n")) webhooks\(app == nil ? " for all apps" : ""), as many as there may "
-                + "be. Delete one, or have one receiver pass its messages on."
-        ) { $0.limit = Contract.Webhook.limit }
-    }
+    private static let tooMany = Problem(
+        .webhookLimit,
+        "An app may have \(Contract.Webhook.limit) webhooks, and as many more may be for all apps. "
+            + "Delete one, or have one receiver pass its messages on."
+    ) { $0.limit = Contract.Webhook.limit }
 
     private static func audit(
         _ action: Contract.AuditAction, _ webhook: Contract.Webhook, by actor: AuditActor, now: Date
     ) -> PostgresQuery {
         AuditRows(by: actor, at: now).insert(
             action, .init(bundleID: webhook.reach.onlyApp),
-            reason: "\(webhook.id) \(WebhookURL(rawValue: webhook.url)?.origin ?? "")")
+            reason: "\(webhook.id) \(WebhookURL(rawValue: webhook.url)?.origin ?? "")"
+                + (action == .webhookDisabled ? ": \(webhook.reason ?? "")" : ""))
     }
 
     private static let columns: PostgresQuery = """
-        id, url, description, topics::text[] as topics, case when cardinality(apps) = 1 then apps[1] end as "bundleId",
-        apps as "bundleIds", declared_by as "declaredBy", state = 'enabled' as enabled, reason,
-        failing_since as "failingSince", previous_secret_until as "previousSecretUntil", created_at as "createdAt",
-        updated_at as "updatedAt", version
+        id, url, description, topics::text[] as topics, apps as "bundleIds",
+        case when cardinality(apps) = 1 then apps[1] end as "bundleId",
+        declared_by as "declaredBy", state = 'enabled' as enabled, reason,
+        failing_since as "failingSince", previous_secret_until as "previousSecretUntil",
+        created_at as "createdAt", updated_at as "updatedAt", version
         """
 }
 

@@ -41,13 +41,13 @@ struct WebhookClient: WebhookGateway {
         guard Self.isUsable else {
             throw StartError("libcurl cannot be used, or it was built without an asynchronous resolver")
         }
-        _ = try settings.trustedFile.map(Authorities.withSystems)
+        _ = try settings.trustedFile.map(Self.authorities)
     }
 
     func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
         if let fault = settings.networks.fault(of: message.url) { return .unanswered(fault) }
         // While the file cannot be read, only the system's certificates are trusted.
-        let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
+        let authorities = settings.trustedFile.flatMap { try? Self.authorities(with: $0) }
         let (settings, headers) = (settings, headers(message))
         let (answers, answer) = AsyncStream.makeStream(of: WebhookAnswer.self)
         // A serial queue of its own has a thread of its own.
@@ -61,49 +61,39 @@ struct WebhookClient: WebhookGateway {
     }
 
     private func headers(_ message: ClaimedWebhook) -> [String] {
-        let signature = WebhookSignature.headers(
-            id: message.name, at: now(), body: message.body.array, secrets: message.secrets)
         // A name without a value keeps libcurl from sending that header.
-        return [
+        [
             "Host: \(message.url.authority)", "Content-Type: application/json", "User-Agent: grandstand",
             "Connection: close", "Accept:", "Expect:",
-        ] + signature.map { "\($0.name): \($0.value)" }
+        ] + Self.signature(of: message.body.array, id: message.name, at: now(), secrets: message.secrets)
     }
-}
 
-/// The three headers of Standard Webhooks. With these headers, a receiver checks that a message comes from this server,
-/// is unchanged and is recent.
-enum WebhookSignature {
+    /// The three headers of Standard Webhooks. With these headers, a receiver checks that a message comes from this
+    /// server, is unchanged and is recent.
+    ///
     /// - Parameter secrets: each signs the message. While a secret is being replaced, there are two secrets.
-    static func headers(
-        id: String, at date: Date, body: [UInt8], secrets: [WebhookSecret]
-    ) -> [(name: String, value: String)] {
-        let timestamp = String(Int(date.timeIntervalSince1970))
+    static func signature(of body: [UInt8], id: String, at date: Date, secrets: [WebhookSecret]) -> [String] {
+        let timestamp = Int(date.timeIntervalSince1970)
         let content = Array("\(id).\(timestamp).".utf8) + body
         let signatures = secrets.map { "v1,\(Data(SHA256.hmac(content, key: $0.bytes)).base64EncodedString())" }
         return [
-            ("webhook-id", id), ("webhook-timestamp", timestamp),
-            ("webhook-signature", signatures.joined(separator: " ")),
+            "webhook-id: \(id)", "webhook-timestamp: \(timestamp)",
+            "webhook-signature: \(signatures.joined(separator: " "))",
         ]
     }
-}
 
-/// PEM certificates that TLS trusts.
-enum Authorities {
     /// The certificates of the system and of the file `path` in one PEM text, because libcurl takes only one list.
     ///
     /// - Throws: `StartError` if the file contains no certificates.
-    static func withSystems(_ path: String) throws -> [UInt8] {
+    private static func authorities(with path: String) throws -> [UInt8] {
         guard let own = try? Data(contentsOf: URL(filePath: path)),
             String(decoding: own, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
         else { throw StartError("\(path) contains no usable PEM certificates") }
-        return systems + [UInt8(ascii: "\n")] + own
-    }
-
-    private static var systems: [UInt8] {
-        guard let handle = curl_easy_init() else { return [] }
+        guard let handle = curl_easy_init() else { return Array(own) }
         defer { curl_easy_cleanup(handle) }
-        guard let path = ccurl_authorities_file(handle) else { return [] }
-        return (try? Data(contentsOf: URL(filePath: String(cString: path)))).map { Array($0) } ?? []
+        let systems = ccurl_authorities_file(handle).flatMap {
+            try? Data(contentsOf: URL(filePath: String(cString: $0)))
+        }
+        return Array(systems ?? Data()) + [UInt8(ascii: "\n")] + own
     }
 }

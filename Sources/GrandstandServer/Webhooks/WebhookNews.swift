@@ -19,13 +19,13 @@ struct WebhookNews: Sendable {
 
     /// Adds to the news of this task's transaction.
     static func note(
-        _ occurrences: [Occurrence] = [], broadcasts: some Sequence<UUID> = [], events: some Sequence<String> = [],
-        channels: some Sequence<UUID> = [], at now: Date
+        _ occurrences: [Occurrence] = [], broadcasts: some Sequence<UUID> = [],
+        events: some Sequence<String> = [], channels: some Sequence<UUID> = [], at now: Date
     ) {
         Database.note(
             WebhookNews(
-                occurrences: occurrences, broadcasts: Set(broadcasts), events: Set(events), channels: Set(channels),
-                at: now))
+                occurrences: occurrences, broadcasts: Set(broadcasts), events: Set(events),
+                channels: Set(channels), at: now))
     }
 
     var isEmpty: Bool { occurrences.isEmpty && statements.isEmpty }
@@ -51,8 +51,8 @@ struct WebhookNews: Sendable {
         messages(
             [topic],
             """
-            select \(topic.rawValue)::text as topic, \(at)::timestamptz as at, array[\(app)::text] as apps,
-                \(PostgresJSON(bytes: JSONWriter.text(data)))::json as data
+            select \(topic.rawValue)::text as topic, \(at)::timestamptz as at,
+                array[\(app)::text] as apps, \(PostgresJSON(bytes: JSONWriter.text(data)))::json as data
             """)
     }
 
@@ -86,8 +86,8 @@ struct WebhookNews: Sendable {
     /// Whether a webhook wants messages of one of these topics. Otherwise the facts are not read.
     static func isAwaited(_ topics: [Contract.WebhookTopic]) -> PostgresQuery {
         """
-        exists (select from webhooks
-            where state = 'enabled' and topics && \(topics.map(\.rawValue))::text[]::webhook_topic[])
+        exists (select from webhooks where state = 'enabled'
+            and topics && \(topics.map(\.rawValue))::text[]::webhook_topic[])
         """
     }
 
@@ -124,17 +124,17 @@ struct WebhookNews: Sendable {
                 (select row_to_json(m) from (
                     select b.id, b.event_key as "eventKey", b.channel, b.event,
                         case when b.cancelled or t.is_cancelled then 'cancelled' else 'done' end as state,
-                        \(Self.text("b.accepted_at")) as "acceptedAt", \(Self.text("t.settled_at")) as "settledAt",
-                        \(Self.counts(of: "state")) as counts,
+                        \(Self.text("b.accepted_at")) as "acceptedAt",
+                        \(Self.text("t.settled_at")) as "settledAt", \(Self.counts(of: "state")) as counts,
                         \(Self.counts(of: "reason", where: "state in ('rejected', 'expired')")) as reasons) m) as data
             from unnest(\(Array(broadcasts))::uuid[]) k(id)
             cross join lateral (select * from broadcasts where id = k.id offset 0) b cross join lateral (
-                select coalesce(max(d.settled_at), \(at)) as settled_at, array_agg(distinct l.bundle_id) as apps,
-                    bool_and(d.state = 'cancelled') as is_cancelled
+                select coalesce(max(d.settled_at), \(at)) as settled_at,
+                    array_agg(distinct l.bundle_id) as apps, bool_and(d.state = 'cancelled') as is_cancelled
                 from deliveries d join audiences l on l.lane = d.lane where d.broadcast_id = b.id
                 having count(*) = count(d.settled_at)) t
-            cross join lateral (
-                select array_agg(distinct bundle_id) as apps from audiences where event_key = b.event_key) u
+            cross join lateral (select array_agg(distinct bundle_id) as apps
+                from audiences where event_key = b.event_key) u
             where not b.scheduled
             """)
     }
@@ -177,32 +177,26 @@ struct WebhookNews: Sendable {
 
     /// The first channel of an audience replaces none, so nobody is told of it.
     private var channelChanges: PostgresQuery {
-        func told(_ topic: Contract.WebhookTopic, _ member: PostgresQuery, _ channels: PostgresQuery) -> PostgresQuery {
+        // `offset 0`: channels are read by key, whatever the planner thinks of an index by state or app.
+        Self.messages(
+            [.channelMissing, .channelReplaced],
             """
-            select \(topic.rawValue)::text as topic, c.changed_at as at, array[c.bundle_id] as apps,
-                -- An audience without a variant has no such member.
-                (select replace(row_to_json(m)::text, ',"variant":null', '')::json from (
+            select case when r.id is null then 'channel.missing' else 'channel.replaced' end as topic,
+                c.changed_at as at, array[c.bundle_id] as apps,
+                -- Members that do not apply are left out.
+                (select regexp_replace(
+                    row_to_json(m)::text, ',"(variant|reason|replaced)":null', '', 'g')::json
+                from (
                     select c.id, c.channel_id as "channelId", c.bundle_id as "bundleId", c.environment,
                         nullif(c.variant, '') as variant, c.storage_policy as "storagePolicy",
-                        c.event_key as "eventKey", \(member)) m) as data
-            -- `offset 0`: the channels are read by key, whatever the planner thinks of an index by state or app.
-            from (select * from channels where id = any(\(Array(self.channels))) offset 0) c \(channels)
-            """
-        }
-        let lost = told(.channelMissing, "c.reason", "where c.state = 'missing'")
-        let new = told(
-            .channelReplaced,
-            """
-            (select row_to_json(r) from (select o.id, o.channel_id as "channelId") r) as replaced
-            """,
-            """
-            cross join lateral (
-                select * from (select * from channels where event_key = c.event_key offset 0) e
-                where e.bundle_id = c.bundle_id and e.environment = c.environment and e.variant = c.variant
-                    and e.id <> c.id and e.channel_id is not null
-                order by e.created_at desc limit 1) o
-            where c.state = 'active'
+                        c.event_key as "eventKey", c.reason, row_to_json(r) as replaced) m) as data
+            from (select * from channels where id = any(\(Array(channels))) offset 0) c
+            left join lateral (
+                select e.id, e.channel_id as "channelId"
+                from (select * from channels where event_key = c.event_key offset 0) e
+                where \(AudienceColumns.isSame("e", "c")) and e.id <> c.id and e.channel_id is not null
+                order by e.created_at desc limit 1) r on c.state = 'active'
+            where c.state = 'missing' or r.id is not null
             """)
-        return Self.messages([.channelMissing, .channelReplaced], "\(lost) union all \(new)")
     }
 }

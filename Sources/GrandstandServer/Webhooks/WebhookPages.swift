@@ -13,34 +13,29 @@ extension Resource {
                 columns: [.link("url"), "description", "topics", .apps, isOn, "failingSince"])
         },
         detail: Detail(
-            operation: .getWebhook, title: { webhook, _ in "Webhook \(webhook.text("url"))" }, refresh: 10,
-            facts: [
-                isOn, "failingSince", "topics", .apps,
-                Field("previousSecretUntil", as: "Signed with the old secret, too, until"),
-                Field("updatedAt", as: "Changed"),
-            ],
+            operation: .getWebhook, title: { webhook, _ in "Webhook \(webhook.text("url"))" },
+            facts: [isOn, "failingSince", "topics", .apps, "previousSecretUntil", "updatedAt"],
             below: [
                 Listing(
                     operation: .listWebhookDeliveries, heading: "Newest messages",
                     caption: "Messages of this webhook, the newest first", nothing: "No message fits.",
                     filter: ["state"],
                     columns: [
-                        .link("createdAt", as: "Written", to: "/webhooks/:id/deliveries/:delivery"), "topic", "state",
-                        .number("attempts", as: "Tries"), .answer("Last answer"),
-                        Field("nextAttemptAt", as: "Next try"), Field("settledAt", as: "Settled"),
+                        .link("id", to: "/webhooks/:id/deliveries/:delivery"), "createdAt", "topic", "state",
+                        "attempts", "status", "reason", "nextAttemptAt", "settledAt",
                     ])
             ]),
         actions: [
             Action(
-                path: "", operation: .createWebhook, label: "Make the webhook",
-                secret: purpose, notice: { webhook, _ in "The webhook to \(webhook.text("url"))" }),
+                path: "", operation: .createWebhook, label: "Make the webhook", secret: purpose,
+                notice: { webhook, _ in "The webhook to \(webhook.text("url"))" }),
             Action(
-                path: "/:id/pause", operation: .putWebhook, label: "Pause",
-                fixed: "enabled=false", isOffered: { $0.object?.flag("enabled") == true },
+                path: "/:id/pause", operation: .putWebhook, label: "Pause", fixed: "enabled=false",
+                isOffered: { $0.object?.flag("enabled") == true },
                 notice: { _, _ in "The webhook is disabled. No new messages are queued; queued ones wait." }),
             Action(
-                path: "/:id/resume", operation: .putWebhook, label: "Resume",
-                fixed: "enabled=true", isOffered: { $0.object?.flag("enabled") == false },
+                path: "/:id/resume", operation: .putWebhook, label: "Resume", fixed: "enabled=true",
+                isOffered: { $0.object?.flag("enabled") == false },
                 notice: { _, _ in "The webhook is enabled. Waiting messages are sent now." }),
             Action(
                 path: "/:id/test", operation: .testWebhook, label: "Post a test message",
@@ -50,8 +45,7 @@ extension Resource {
                 notice: { _, _ in "The webhook was changed." }),
             Action(
                 path: "/:id/secret", operation: .rotateWebhookSecret, label: "Make another secret",
-                isIrreversible: true,
-                secret: purpose,
+                isIrreversible: true, secret: purpose,
                 notice: { webhook, _ in "The webhook to \(webhook.text("url")), with a new secret" }),
             Action(
                 path: "/:id/delete", operation: .deleteWebhook, label: "Delete the webhook",
@@ -75,33 +69,16 @@ extension Resource {
         detail: Detail(
             operation: .getWebhookDelivery, path: "/:delivery",
             title: { message, _ in "Message \(message.text("topic"))" },
-            facts: [
-                "state", Field("messageId", as: "Message"), Field("createdAt", as: "Written"),
-                Field("nextAttemptAt", as: "Next try", else: "none"),
-            ],
+            facts: ["state", "messageId", "createdAt", "nextAttemptAt"],
             below: [
                 Listing(
-                    member: "log", heading: "Tries", caption: "Each try, the oldest first",
-                    nothing: "None yet.",
-                    columns: [
-                        Field("attempt", as: "Try"), "at", .number("milliseconds", as: "Took (ms)"), .answer("Answer"),
-                    ]),
-                Listing(
-                    member: "message", heading: "What is posted"),
+                    member: "log", heading: "Tries", caption: "Each try", nothing: "None yet.",
+                    columns: ["attempt", "at", "milliseconds", "status", "reason"]),
+                Listing(member: "message", heading: "What is posted"),
             ]),
         actions: [
             Action(
                 path: "/:delivery/replay", operation: .replayWebhookDelivery, label: "Post it again",
                 notice: { _, _ in "The message is sent again, with all retries." })
         ])
-}
-
-extension Field {
-    /// The receiver's answer: `503 slow down`
-    fileprivate static func answer(_ label: String) -> Field {
-        Field(label) { message, _ in
-            let status = message["status"]?.integer.map(String.init)
-            return [.quoted([status, message["reason"]?.string].compactMap(\.self).joined(separator: " "))]
-        }
-    }
 }

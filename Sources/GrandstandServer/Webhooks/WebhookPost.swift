@@ -21,8 +21,6 @@ final class WebhookPost {
     private var received = 0
     /// Whether a socket was refused, because its address must not be called.
     private var wasRefused = false
-    /// Whether a socket was opened, because its address may be called.
-    private var wasAllowed = false
 
     /// The most bytes of an answer that are read, before the connection is closed.
     private static let longestAnswer = 64 * 1_024
@@ -82,20 +80,13 @@ final class WebhookPost {
             let seconds = ccurl_retry_after(handle)
             return .answered(status: status, retryAfter: seconds > 0 ? Int(seconds) : nil)
         }
-        // The post was refused only if no address of the host was allowed. Otherwise a connection to an allowed address
-        // failed.
-        return .unanswered(wasRefused && !wasAllowed ? NetworkGuard.advice(message.url.host) : reason(result))
+        if wasRefused { return .unanswered(NetworkGuard.advice(message.url.host)) }
+        return .unanswered("no answer: \(String(cString: curl_easy_strerror(result)))")
     }
 
     private func set(_ option: CURLoption, _ words: [String]) -> CURLcode {
         var list: UnsafeMutablePointer<curl_slist>?
-        for word in words {
-            guard let longer = curl_slist_append(list, word) else {
-                curl_slist_free_all(list)
-                return CURLE_OUT_OF_MEMORY
-            }
-            list = longer
-        }
+        for word in words { list = curl_slist_append(list, word) }
         if let list { lists.append(list) }
         return ccurl_set_pointer(handle, option, list)
     }
@@ -123,44 +114,17 @@ final class WebhookPost {
             wasRefused = true
             return CURL_SOCKET_BAD
         }
-        wasAllowed = true
         return socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     }
 
     private static func address(_ address: UnsafeMutablePointer<curl_sockaddr>) -> IPAddress? {
-        // The address is longer than libcurl's declared type, so it is read by its position in memory.
-        let place = UnsafeRawPointer(address).advanced(by: MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
-        switch address.pointee.family {
-        case AF_INET:
-            let bytes = place.loadUnaligned(as: sockaddr_in.self).sin_addr
-            return withUnsafeBytes(of: bytes) { IPAddress(bytes: Array($0)) }
-        case AF_INET6:
-            let bytes = place.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-            return withUnsafeBytes(of: bytes) { IPAddress(bytes: Array($0)) }
-        default: return nil
-        }
-    }
-
-    /// The failure in words for the owner of the webhook.
-    private func reason(_ result: CURLcode) -> String {
-        let words = String(cString: curl_easy_strerror(result))
-        switch result {
-        case CURLE_OPERATION_TIMEDOUT: return "no answer in time"
-        case CURLE_COULDNT_RESOLVE_HOST: return "\(message.url.host) has no address"
-        case CURLE_COULDNT_CONNECT:
-            let number = Int32(clamping: ccurl_long(handle, CURLINFO_OS_ERRNO))
-            let why = number == 0 ? words : String(cString: strerror(number))
-            return "no connection to \(message.url.authority): \(why)"
-        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE:
-            return "the connection was closed without an answer"
-        case CURLE_PEER_FAILED_VERIFICATION:
-            return "TLS failed: the certificate is not trusted, or is for another name"
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_ISSUER_ERROR:
-            return "TLS failed: \(words)"
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2: return "the answer is not HTTP"
-        case CURLE_WRITE_ERROR: return "the answer's header is too long"
-        default: return words
+        // The address is longer than libcurl's declared type, so it is read by its position in memory: in `sockaddr_in`
+        // and `sockaddr_in6`.
+        let place = UnsafeRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+        return switch address.pointee.family {
+        case AF_INET: IPAddress(bytes: Array(UnsafeRawBufferPointer(start: place + 4, count: 4)))
+        case AF_INET6: IPAddress(bytes: Array(UnsafeRawBufferPointer(start: place + 8, count: 16)))
+        default: nil
         }
     }
 }

@@ -38,22 +38,15 @@ final class Drain: Sendable {
         onStop: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
         let running = Task { try await body() }
-        let stop: @Sendable () -> Void = {
+        return await withTaskCancellationOrGracefulShutdownHandler {
+            await running.result
+        } onCancelOrGracefulShutdown: {
             onStop()
             let end = self.begin()
             Task {
                 try await Task.sleep(until: end, clock: .continuous)
                 running.cancel()
             }
-        }
-        return await withGracefulShutdownHandler {
-            await withTaskCancellationHandler {
-                await running.result
-            } onCancel: {
-                stop()
-            }
-        } onGracefulShutdown: {
-            stop()
         }
     }
 }

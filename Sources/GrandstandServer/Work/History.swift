@@ -4,7 +4,7 @@ internal import Postgres
 
 /// Rows of one kind that are deleted when they are old.
 struct RetentionRule: Sendable {
-    /// The name of the rows in the log.
+    /// The name of the rows, for tests.
     let rows: String
     /// Seconds for which a row is kept after its end: its settlement, expiry, last report or last use.
     let keep: TimeInterval
@@ -15,24 +15,21 @@ struct RetentionRule: Sendable {
     let old: @Sendable (_ cutoff: Date, _ limit: Int) -> Removal
 }
 
-/// How some rows are removed: first, step by step, the many rows that belong to them, then the rows themselves with what
-/// is left of theirs.
+/// How some rows are removed: first, step by step, the many rows that belong to them, then the rows themselves.
 struct Removal: Sendable {
-    typealias Statements = @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]
-
     /// The approximate maximum number of rows that one step removes: one event's start may have a million rows of
     /// `starts`.
     static let most = 5_000
 
     private let found: PostgresQuery
-    private let first, last: Statements
+    private let statements: @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]
 
     /// - Parameters:
     ///   - found: a statement that finds the IDs of some rows.
-    ///   - first: makes statements that remove at most `most` rows each, from an expression for the array of the IDs.
-    ///   - last: makes statements of which the last removes the rows themselves.
-    init(_ found: PostgresQuery, first: @escaping Statements = { _ in [] }, last: @escaping Statements) {
-        (self.found, self.first, self.last) = (found, first, last)
+    ///   - statements: makes statements that remove or lock at most `most` rows each, from an expression for the array of
+    ///     the IDs. The last removes the rows themselves.
+    init(_ found: PostgresQuery, _ statements: @escaping @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]) {
+        (self.found, self.statements) = (found, statements)
     }
 
     /// Makes the planner read rows in the order of an index, until there are enough: with outdated statistics, the
@@ -45,7 +42,7 @@ struct Removal: Sendable {
 
     /// Makes one step, in a transaction with `settings`.
     ///
-    /// - Returns: the number of removed rows; 0: no row is left.
+    /// - Returns: the number of rows that were removed or locked; 0: no row is left.
     func step(on connection: PostgresConnection) async throws -> Int {
         let row = try await connection.query(
             "select ids::text, pg_typeof(ids)::text as type from (select array(\(found)) as ids) f")[0]
@@ -53,15 +50,30 @@ struct Removal: Sendable {
         guard ids != "{}" else { return 0 }
         let list: PostgresQuery = "\(ids)::text::\(PostgresQuery(unsafeSQL: type))"
         var removed = 0
-        for part in first(list) {
-            removed += try await connection.query(part).affectedRows
-            guard removed < Self.most else { return removed }
+        for statement in statements(list) where removed < Self.most {
+            removed += try await connection.query(statement).affectedRows
         }
-        return try await connection.pipeline(last(list)).last.map { removed + $0.affectedRows } ?? removed
+        return removed
     }
 }
 
 extension Database {
+    /// Deletes all rows that are old enough now, one rule after the other and in small steps, so that no other transaction
+    /// has to wait. If a rule fails, the others are applied.
+    func prune(_ rules: [RetentionRule], now: @Sendable () -> Date) async throws {
+        var failure: (any Error)?
+        for rule in rules {
+            do {
+                while try await prune(rule, before: now() - rule.keep, limit: rule.step) >= rule.step {
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Makes one step of a rule.
     ///
     /// - Returns: how many rows were removed; at least `limit` if more of them may be left.
@@ -93,42 +105,33 @@ enum PostgresHistory {
             },
             // Events that are over, with all their rows. An event has about twenty rows in addition to its messages.
             RetentionRule(rows: "events", keep: history, step: 50) {
-                Removal(
-                    events(before: $0, limit: $1),
-                    first: {
-                        [
-                            starts(of: "(select id from start_runs where event_key = any(\($0)) offset 0) r"),
-                            broadcasts("event_key = any(\($0))"),
-                        ]
-                    }, last: { ["delete from events where key = any(\($0))"] })
+                Removal(events(before: $0, limit: $1)) {
+                    [
+                        starts(of: "(select id from start_runs where event_key = any(\($0)) offset 0) r"),
+                        broadcasts("event_key = any(\($0))"), "delete from events where key = any(\($0))",
+                    ]
+                }
             },
             // Installations that were not seen, with all their rows: about five for each.
-            RetentionRule(rows: "installations", keep: installations) {
-                Removal(
-                    """
-                    select id from installations where seen_at < \($0)
-                    order by seen_at limit \($1) for update skip locked
-                    """, last: { [DeviceAccount.delete("id = any(\($0))")] })
-            },
-            // Deleted channels, with the messages that were sent to them.
-            RetentionRule(rows: "channels", keep: history, step: 100) { cutoff, limit in
-                Removal(
-                    """
-                    select c.id from channels c where c.state = 'deleted' and c.changed_at < \(cutoff)
-                        and (select true from audiences l cross join lateral \(ChannelStore.pending(lane: "l.lane")) d
-                            where l.channel = c.id limit 1) is null
-                    order by c.changed_at limit \(limit)
-                    """, last: { deletedChannels($0, before: cutoff) })
+            old(
+                "installations", in: "installations", by: "seen_at", keep: installations, removing: DeviceAccount.delete
+            ),
+            // Deleted channels, with the messages that were sent to them, and audiences that have only them.
+            old("channels", in: "channels", by: "changed_at", keep: history, step: 100) { _ in
+                """
+                state = 'deleted' and (select true from audiences l
+                    cross join lateral \(ChannelStore.pending(lane: "l.lane")) d where l.channel = t.id limit 1) is null
+                """
+            } removing: {
+                """
+                with gone as (delete from channels where \($0) returning id), unowned as (
+                    delete from audiences where channel = any(array(select id from gone)) and event_key is null)
+                select from gone
+                """
             },
             // Audiences that were removed, and those of channels without an event. Those with a channel stay as long as it.
-            RetentionRule(rows: "lanes", keep: history) {
-                Removal(
-                    """
-                    select lane from audiences u
-                    where closed_at < \($0) and channel is null and event_key is null
-                        and \(ChannelStore.unsettled(lane: "u.lane")) is null
-                    order by closed_at limit \($1) for update skip locked
-                    """, last: { ["delete from audiences where lane = any(\($0))"] })
+            old("lanes", in: "audiences", by: "closed_at", keep: history) { _ in
+                "channel is null and event_key is null and \(ChannelStore.unsettled(lane: "t.lane")) is null"
             },
             // Settled webhook messages, and messages that wait for a disabled webhook.
             old("webhook messages", in: "webhook_messages", by: "created_at", keep: history) {
@@ -143,12 +146,15 @@ enum PostgresHistory {
             old("keys", in: "api_keys", by: "least(revoked_at, expires_at)", keep: audit),
             // Whole days of the audit log; entries younger than 30 days always stay. `prune_audit_log` also adds an entry
             // about the deletion. The trigger that keeps the log append-only allows no other way to delete.
-            RetentionRule(rows: "audit entries", keep: audit, step: 5_000) {
-                statement(
-                    """
-                    select from generate_series(
-                        1, prune_audit_log(date_trunc('day', \($0)::timestamptz, 'UTC'), \($1)::int, now()))
-                    """)
+            RetentionRule(rows: "audit entries", keep: audit, step: 5_000) { cutoff, limit in
+                Removal("select 1") { _ in
+                    [
+                        """
+                        select from generate_series(
+                            1, prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now()))
+                        """
+                    ]
+                }
             },
             // Stored answers to requests with an `Idempotency-Key`.
             old("kept answers", in: "idempotency_keys", by: "accepted_at", keep: IdempotencyStore.lifetime),
@@ -166,88 +172,56 @@ enum PostgresHistory {
         [
             // Audiences. Their events stay, for other apps and for their organisers.
             Removal(
-                "select lane from audiences where bundle_id = \(app) and event_key is not null order by event_key limit 50",
-                first: { lanes in
-                    [
-                        """
-                        delete from deliveries where id = any(array(
-                            select d.id from (select id from broadcasts where event_key = any(array(
-                                select event_key from audiences where lane = any(\(lanes)))) offset 0) b
-                            cross join lateral (select id, lane from deliveries where broadcast_id = b.id offset 0) d
-                            where d.lane = any(\(lanes)) limit \(Removal.most)))
-                        """
-                    ]
-                }, last: { [LaneRows.lock($0), "update audiences set event_key = null where lane = any(\($0))"] }),
-            Removal(
-                "select id from start_runs where app = any(\(ids)) limit 100",
-                first: { [starts(of: "unnest(\($0)) r(id)")] },
-                last: { ["delete from start_runs where id = any(\($0))"] }),
-            Removal(
-                "select id from installations where app = any(\(ids)) order by app, installation limit 1000",
-                first: { installations in
-                    (["follows", "start_tokens", "activities"] as [PostgresQuery]).map {
-                        "delete from \($0) where installation = any(\(installations))"
-                    }
-                }, last: { ["delete from installations where id = any(\($0))"] }),
+                "select lane from audiences where bundle_id = \(app) and event_key is not null order by event_key limit 50"
+            ) { lanes in
+                [
+                    """
+                    delete from deliveries where id = any(array(
+                        select d.id from (select id from broadcasts where event_key = any(array(
+                            select event_key from audiences where lane = any(\(lanes)))) offset 0) b
+                        cross join lateral (select id, lane from deliveries where broadcast_id = b.id offset 0) d
+                        where d.lane = any(\(lanes)) limit \(Removal.most)))
+                    """, LaneRows.lock(lanes), "update audiences set event_key = null where lane = any(\(lanes))",
+                ]
+            },
+            Removal("select id from start_runs where app = any(\(ids)) limit 100") {
+                [starts(of: "unnest(\($0)) r(id)"), "delete from start_runs where id = any(\($0))"]
+            },
+            Removal("select id from installations where app = any(\(ids)) order by app, installation limit 500") {
+                [
+                    "delete from follows where installation = any(\($0))",
+                    "delete from installations where id = any(\($0))",
+                ]
+            },
             Removal(
                 """
                 select id from channels where bundle_id = \(app) and state not in \(Channel.State.sql(.isReconciled))
                 order by bundle_id, environment, created_at, id limit 200
-                """, first: { [broadcasts("channel = any(\($0))")] },
-                last: { ["delete from channels where id = any(\($0))"] }),
-            Removal(
-                "select lane from audiences where bundle_id = \(app) order by lane limit 500",
-                last: {
-                    [
-                        "delete from deliveries where lane = any(\($0)) and settled_at is null",
-                        "delete from audiences where lane = any(\($0)) and channel is null",
-                    ]
-                }),
+                """
+            ) { [broadcasts("channel = any(\($0))"), "delete from channels where id = any(\($0))"] },
+            Removal("select lane from audiences where bundle_id = \(app) order by lane limit 500") {
+                [
+                    "delete from deliveries where lane = any(\($0)) and settled_at is null",
+                    "delete from audiences where lane = any(\($0)) and channel is null",
+                ]
+            },
         ]
-            + (["reconciliations", "quota_samples", "unmanaged_channels"] as [PostgresQuery]).map { table in
-                statement(
-                    """
-                    delete from \(table) where ctid = any(array(
-                        select ctid from \(table) where bundle_id = \(app)
-                        order by bundle_id, environment limit \(Removal.most)))
-                    """)
-            }
-    }
-
-    /// Lanes are locked before channels, as everywhere. A channel that a reconciliation restores meanwhile stays.
-    private static func deletedChannels(_ ids: PostgresQuery, before cutoff: Date) -> [PostgresQuery] {
-        [
-            LaneRows.lock("array(select lane from audiences where channel = any(\(ids)))"),
-            """
-            with gone as (
-                delete from channels
-                where id = any(\(ids)) and coalesce(state = 'deleted' and changed_at < \(cutoff), false)
-                returning id
-            ), unowned as (
-                delete from audiences where channel = any(array(select id from gone)) and event_key is null
-            )
-            select from gone
-            """,
-        ]
-    }
-
-    /// One statement whose number of rows is the number of removed rows.
-    private static func statement(_ statement: PostgresQuery) -> Removal {
-        Removal("select 1", last: { _ in [statement] })
     }
 
     /// A rule for the rows `t` of a table by their `time`, if `condition` holds. A row that another transaction has locked is
     /// left for the next step.
     private static func old(
         _ rows: String, in table: PostgresQuery, by time: PostgresQuery, keep: TimeInterval, step: Int = 500,
-        also condition: @escaping @Sendable (_ cutoff: Date) -> PostgresQuery = { _ in "true" }
+        also condition: @escaping @Sendable (_ cutoff: Date) -> PostgresQuery = { _ in "true" },
+        removing delete: (@Sendable (_ condition: PostgresQuery) -> PostgresQuery)? = nil
     ) -> RetentionRule {
         RetentionRule(rows: rows, keep: keep, step: step) { cutoff, limit in
             Removal(
                 """
                 select ctid from \(table) t where \(time) < \(cutoff) and \(condition(cutoff))
                 order by \(time) limit \(limit) for update skip locked
-                """, last: { ["delete from \(table) where ctid = any(\($0))"] })
+                """
+            ) { [delete?("ctid = any(\($0))") ?? "delete from \(table) where ctid = any(\($0))"] }
         }
     }
 

@@ -1,12 +1,11 @@
 internal import Logging
 
 extension Logger {
-    /// Logs a failure after which the work goes on. If a stop has cancelled the task, only a debug line is logged.
+    /// Logs a failure after which the work goes on; if a stop has cancelled the task, only as a debug line.
     func failed(
         _ what: Logger.Message, _ error: any Error, at level: Logger.Level = .error, _ metadata: Logger.Metadata = [:]
     ) {
-        let metadata = metadata.merging(["error": "\(error)"]) { given, _ in given }
-        guard !Task.isCancelled else { return debug("cut off by a stop", metadata: metadata) }
-        log(level: level, what, metadata: metadata)
+        let all = metadata.merging(["error": "\(error)"]) { given, _ in given }
+        log(level: Task.isCancelled ? .debug : level, what, metadata: all)
     }
 }

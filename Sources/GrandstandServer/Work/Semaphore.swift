@@ -7,26 +7,13 @@ package final class Semaphore: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// The number of tasks that may work at the same time.
-    let permits: Int
     private let state: Mutex<State>
 
-    package init(permits: Int) {
-        self.permits = permits
-        state = Mutex(State(free: permits))
-    }
+    /// - Parameter permits: the number of tasks that may work at the same time.
+    package init(permits: Int) { state = Mutex(State(free: permits)) }
 
-    /// Runs `body` with a permit. A task that is cancelled while it waits for a permit still gets the permit; `body`
-    /// can check for cancellation.
-    package func withPermit<Value: Sendable>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
-    ) async rethrows -> Value {
-        await enter()
-        defer { leave() }
-        return try await body()
-    }
-
-    func enter(isolation: isolated (any Actor)? = #isolation) async {
+    /// Waits for a permit. A task that is cancelled while it waits still gets the permit.
+    package func enter(isolation: isolated (any Actor)? = #isolation) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.free == 0 else {
@@ -41,7 +28,7 @@ package final class Semaphore: Sendable {
     }
 
     /// The permit goes directly to the next waiting task.
-    func leave() {
+    package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {
                 state.free += 1

@@ -38,10 +38,6 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// The shortest time between a round that left the loop idle and the next round. All rings in this time
         /// together cause only one round.
         var rest: Duration = .zero
-        /// The pause after a round that left the loop idle, as a multiple of the round's duration. However often somebody
-        /// rings, it bounds the share of the database's time that costly rounds take. It is at most two seconds, because
-        /// a round may have taken minutes when the database hung.
-        var restPerRound = 0
         /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         var pollInterval: Duration
         /// Whether each recorded result causes a round, because more work may be due after it. `false`: somebody else
@@ -58,9 +54,6 @@ final class WorkLoop<Work: Sendable>: Sendable {
             guard let due else { return pollInterval }
             return min(pollInterval, max(isIdle ? .milliseconds(5) : .zero, .seconds(due.timeIntervalSince(now))))
         }
-
-        /// The rest after a round that left the loop idle.
-        func rest(after round: Duration) -> Duration { max(rest, min(.seconds(2), round * restPerRound)) }
     }
 
     private struct State {
@@ -70,14 +63,15 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var pieces: [Int: (work: Work, since: ContinuousClock.Instant)] = [:]
         var begun = 0
         var doing = 0
+        /// Whether rounds fail, and the log says so.
+        var isFailing = false
     }
 
     private let settings: Settings
     private let claim: @Sendable (_ free: Int, _ loop: WorkLoop) async throws -> Round<Work>
     private let perform: @Sendable (Work) async -> Settling?
-    private let giveUp: (@Sendable (Work) -> Settling)?
     private let extend: (@Sendable ([Work]) async throws -> Void)?
-    private let claiming, results: OutageLog
+    private let failure: String
     private let worker: Worker
     /// How long a stop waits for the running round and the work in progress before the stop cancels them.
     private let drain: Drain
@@ -90,21 +84,17 @@ final class WorkLoop<Work: Sendable>: Sendable {
     ///   - claim: performs one round, with at most `free` pieces of work. It is never called while fewer than
     ///     `leastRoom` places are free. `loop` knows the work that is not recorded yet.
     ///   - perform: does a piece of work, and returns what records its result; `nil`: nothing is recorded. At the end
-    ///     of the drain its task is cancelled.
-    ///   - giveUp: returns what records work that was cancelled, instead of its result.
+    ///     of the drain its task is cancelled; then it returns what records that.
     ///   - extend: renews the leases of work that already existed at the last renewal, three times in each lease time.
     ///     `nil`: the work has no leases, or renews its leases itself. Then a stop cancels it at once.
     init(
         _ settings: Settings, failure: String, _ worker: Worker,
         claim: @escaping @Sendable (_ free: Int, _ loop: WorkLoop) async throws -> Round<Work>,
         perform: @escaping @Sendable (Work) async -> Settling? = { _ in nil },
-        giveUp: (@Sendable (Work) -> Settling)? = nil,
         extend: (@Sendable ([Work]) async throws -> Void)? = nil
     ) {
         (self.settings, self.worker, self.claim, self.perform) = (settings, worker, claim, perform)
-        (self.giveUp, self.extend, drain) = (giveUp, extend, extend == nil ? Drain(.zero) : worker.drain)
-        claiming = OutageLog(failure, worker.logger)
-        results = OutageLog("results of finished work could not be recorded", worker.logger)
+        (self.failure, self.extend, drain) = (failure, extend, extend == nil ? Drain(.zero) : worker.drain)
     }
 
     /// Requests a round. If a round is running, another round follows.
@@ -135,10 +125,9 @@ final class WorkLoop<Work: Sendable>: Sendable {
             await withDiscardingTaskGroup { group in
                 var rings = self.rings.makeAsyncIterator()
                 while self.state.withLock(\.isOpen) {
-                    let began = ContinuousClock.now
                     let pause = await self.round(&group)
                     guard pause > .zero else { continue }
-                    try? await Task.sleep(for: self.settings.rest(after: began.duration(to: .now)))
+                    try? await Task.sleep(for: self.settings.rest)
                     let timer = Task { if (try? await Task.sleep(for: pause)) != nil { self.ring() } }
                     await rings.next()
                     timer.cancel()
@@ -157,7 +146,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         }
         do {
             let round = try await claim(free, self)
-            claiming.worked()
+            note(nil)
             for work in round.work {
                 let number = state.withLock { state in
                     (state.begun, state.doing) = (state.begun + 1, state.doing + 1)
@@ -168,14 +157,30 @@ final class WorkLoop<Work: Sendable>: Sendable {
             }
             return settings.pause(until: try await round.due(), now: worker.now(), isIdle: round.work.isEmpty)
         } catch {
-            claiming.failed(error)
+            note(error)
             return settings.retry
         }
     }
 
+    /// Logs the beginning and the end of an outage. `DatabaseWatch` logs the database's troubles once for all work. Of these
+    /// troubles, only a slow statement is logged here, because a slow statement concerns this work only.
+    private func note(_ error: (any Error)?) {
+        let trouble = (error as? Problem)?.trouble
+        let isNews = !Task.isCancelled && (trouble == nil || trouble == .slow)
+        let wasFailing = state.withLock { state in
+            defer { state.isFailing = error != nil && (isNews || state.isFailing) }
+            return state.isFailing
+        }
+        if let error {
+            let level: Logger.Level = isNews && !wasFailing ? .warning : .debug
+            worker.logger.failed("\(failure); trying again", error, at: level)
+        } else if wasFailing {
+            worker.logger.notice("over: \(failure)")
+        }
+    }
+
     private func carryOut(_ work: Work, _ number: Int) async {
-        var settling = await perform(work)
-        if Task.isCancelled, let giveUp { settling = giveUp(work) }
+        let settling = await perform(work)
         state.withLock { state in
             state.doing -= 1
             if settings.places - state.doing == settings.leastRoom { ring() }
@@ -191,8 +196,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private func record(_ settling: Settling) async {
         let isOver = { self.drain.isOver(for: .seconds(1)) }
         do {
-            try await insisting(until: isOver, onFailure: results.failed, settling)
-            results.worked()
+            try await insisting(until: isOver, settling)
         } catch  where !isOver() {
             worker.logger.failed("the result of finished work was not recorded; the work may be repeated", error)
         } catch {}

@@ -182,7 +182,6 @@ final class ClientHandler: Session {
             state.streamLimit = budget.limit
             state.waiting -= left
             state.goAway = goAway
-            state.lastRead = heartbeat.lastRead.uptimeNanoseconds
             state.fellSilent = fellSilent
         }
         left = 0

@@ -146,8 +146,6 @@ package struct HTTP2ConnectionState: Sendable, Hashable {
     package var waiting = 0
     /// The peer's GOAWAY, if it sent one.
     package var goAway: HTTP2GoAway?
-    /// When bytes last came from the peer, in nanoseconds of a monotonic clock.
-    package var lastRead: UInt64 = 0
     /// Whether the connection ended because the peer sent nothing while answers were awaited, not even after a PING.
     package var fellSilent = false
 

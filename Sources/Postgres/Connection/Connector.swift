@@ -1,12 +1,10 @@
 internal import CLibPQ
 private import Dispatch
-internal import Logging
 
 /// Opens connections. Each attempt has its own thread, for two reasons: resolving names blocks, and only libpq's
 /// blocking call tries the next host when a host does not answer. Queries never wait for an attempt to connect.
 struct Connector: Sendable {
     let configuration: PostgresConfiguration
-    let logger: Logger
 
     /// - Parameter generation: the pool's, when the attempt begins.
     /// - Throws: `connectionFailed` with libpq's message, which never contains the password.
@@ -69,7 +67,7 @@ struct Connector: Sendable {
         let parameters = parameters
         return withCStrings(parameters.map(\.keyword)[...]) { keywords in
             withCStrings(parameters.map(\.value)[...]) { values in PQconnectdbParams(keywords, values, 1) }
-        }.map { PostgresConnection($0, configuration, generation: generation, logger: logger) }
+        }.map { PostgresConnection($0, configuration, generation: generation) }
     }
 
     /// Applies the session's settings in one round trip and within `silence`. libpq limits only the time to connect,

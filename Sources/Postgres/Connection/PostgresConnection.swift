@@ -1,5 +1,4 @@
 internal import CLibPQ
-internal import Logging
 internal import Synchronization
 
 /// A connection for one task at a time. `PostgresPool.withConnection` lends it. It owns one `PGconn`, which only the
@@ -19,8 +18,6 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         var beginsNext = false
         /// Whether the state of the protocol is unknown, so that the connection must not be used again.
         var isSpoiled = false
-        /// Whether the server refused a write.
-        var refusedToWrite = false
     }
 
     private struct Statement: Hashable {
@@ -34,11 +31,11 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     /// to another server.
     let generation: Int
 
-    init(_ pointer: OpaquePointer, _ configuration: PostgresConfiguration, generation: Int, logger: Logger) {
+    init(_ pointer: OpaquePointer, _ configuration: PostgresConfiguration, generation: Int) {
         self.pointer = pointer
         self.generation = generation
         self.configuration = configuration
-        notices = NoticeBook(configuration.notices, logger)
+        notices = NoticeBook(configuration.onNotices)
         PQsetnonblocking(pointer, 1)
         // libpq would print notices to standard error.
         PQsetNoticeReceiver(
@@ -62,11 +59,8 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     package var backendPID: Int { Int(PQbackendPID(pointer)) }
 
     /// Whether the server has reported on this connection that it accepts no writes: it is a standby, or its
-    /// transactions are read-only by default. The server reports this state with the answer to a query; servers before
-    /// PostgreSQL 14 report only a refused write.
-    package var isReadOnly: Bool {
-        isOn("in_hot_standby") || isOn("default_transaction_read_only") || state.withLock { $0.refusedToWrite }
-    }
+    /// transactions are read-only by default. The server reports this state with the answer to a query.
+    package var isReadOnly: Bool { isOn("in_hot_standby") || isOn("default_transaction_read_only") }
 
     private func isOn(_ parameter: String) -> Bool {
         PQparameterStatus(pointer, parameter).map { String(cString: $0) == "on" } ?? false
@@ -99,8 +93,12 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     var errorMessage: String { String(cString: PQerrorMessage(pointer)).trimmed }
     private var isInTransaction: Bool { PQtransactionStatus(pointer) != PQTRANS_IDLE }
 
-    /// Whether the next task may use the connection: nothing is being sent or received, and no transaction is open.
-    var isReusable: Bool { isSettled && !isInTransaction && !state.withLock { $0.isSpoiled || $0.isBusy } }
+    /// Whether the next task may use the connection: nothing is being sent or received, no transaction is open, and there
+    /// are not too many prepared statements.
+    var isReusable: Bool {
+        isSettled && !isInTransaction
+            && state.withLock { !$0.isSpoiled && !$0.isBusy && $0.statements.count <= configuration.statementCacheSize }
+    }
 
     /// Whether data has arrived that answers no query. Such data on an idle connection means that the server has closed
     /// the connection, so the connection must not be used again.
@@ -143,7 +141,9 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             let begins = takeBegin()
             do throws(PostgresError) {
                 let results = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
-                    try await attempt(begins ? ["begin"] + queries : queries, limits, isCancellable)
+                    try await perform(limits, isCancellable: isCancellable) { execution throws(PostgresError) in
+                        try await self.exchange(begins ? ["begin"] + queries : queries, &execution)
+                    }
                 }
                 return begins ? Array(results.dropFirst()) : results
             } catch {
@@ -178,30 +178,6 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         return try await body()
     }
 
-    /// Runs the queries. If the server no longer knows a prepared statement, or if a schema change altered a
-    /// statement's result, the queries are prepared again and run once more. This is done only outside a transaction,
-    /// where the failed attempt had no effect.
-    private func attempt(
-        _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
-    ) async throws(PostgresError) -> [PostgresRows] {
-        let wasInTransaction = isInTransaction
-        func once() async throws(PostgresError) -> [PostgresRows] {
-            try await perform(limits, isCancellable: isCancellable) { execution throws(PostgresError) in
-                try await self.exchange(queries, &execution)
-            }
-        }
-        do throws(PostgresError) {
-            return try await once()
-        } catch {
-            let isStale =
-                error.sqlState == .invalidSQLStatementName
-                || error.sqlState == .featureNotSupported && error.message.contains("cached plan")
-            guard isStale, !wasInTransaction, !isInTransaction else { throw error }
-            state.withLock { $0.statements = [:] }
-            return try await once()
-        }
-    }
-
     /// Whether the server waits for a query, so that the state of the protocol is known.
     private var isSettled: Bool {
         !isBroken && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF && PQtransactionStatus(pointer) != PQTRANS_ACTIVE
@@ -215,27 +191,21 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         var execution = QueryExecution(self, limits, configuration.health, isCancellable: isCancellable)
         notices.hasWarned = false
         let result: Result<Value, PostgresError>
+        var isLost = false
         do throws(PostgresError) {
             result = .success(try await body(&execution))
         } catch {
-            if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }
             result = .failure(error)
+            // Behind a pooler, only a refused write shows that the server became a standby.
+            isLost = error.kind == .connectionLost || error.sqlState == .readOnlySQLTransaction
         }
-        let isUsable = if isSettled { await execution.finish() } else { false }
+        let isUsable = if isSettled, !isLost { await execution.finish() } else { false }
         if !isUsable { state.withLock { $0.isSpoiled = true } }
         // A COMMIT that waits for a synchronous standby and is cancelled succeeds with a warning. The standby may not
         // have the data, so the caller must not be told that they are safe.
         guard var interruption = execution.interruption else { return try result.get() }
         interruption.isUnconfirmed = notices.hasWarned && interruption.kind == .timedOut
         throw interruption
-    }
-
-    private enum Step {
-        case deallocate
-        case prepare(Statement)
-        case execute
-        /// A synchronisation point. One is between the deallocation and the queries, and one ends the pipeline.
-        case sync
     }
 
     private func exchange(
@@ -248,8 +218,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             while let result = try await execution.nextResult() {
                 switch (try Self.read(result), step) {
                 case (.success(let read), .execute): rows.append(read)
-                // If the statements cannot be deallocated, they will be gone with the connection.
-                case (.success, _), (.failure, .deallocate): break
+                case (.success, _): break
                 case (.failure(let error), _):
                     if case .prepare(let statement) = step { state.withLock { $0.statements[statement] = nil } }
                     failure = failure ?? error
@@ -263,21 +232,17 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         return rows
     }
 
+    private enum Step {
+        case prepare(Statement)
+        case execute
+        /// The synchronisation point that ends the pipeline.
+        case sync
+    }
+
     /// Sends every query, preceded by its preparation if necessary. libpq sends the bytes with the synchronisation
     /// point, or earlier if they are many.
     private func send(_ queries: [PostgresQuery], _ execution: QueryExecution) throws(PostgresError) -> [Step] {
         var steps: [Step] = []
-        let isFull = state.withLock { state in
-            guard state.statements.count > configuration.statementCacheSize else { return false }
-            state.statements = [:]
-            return true
-        }
-        if isFull {
-            try execution.sent(PQsendQueryParams(pointer, "deallocate all", 0, nil, nil, nil, nil, 1))
-            // Some commands, CREATE DATABASE and VACUUM among them, must be the first of their pipeline.
-            try execution.sent(PQpipelineSync(pointer))
-            steps = [.deallocate, .sync]
-        }
         for query in queries {
             let statement = Statement(sql: query.sql, types: query.bindings.map(\.type.oid))
             let (name, isNew) = state.withLock { state in
@@ -302,8 +267,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             steps.append(.execute)
         }
         try execution.sent(PQpipelineSync(pointer))
-        steps.append(.sync)
-        return steps
+        return steps + [.sync]
     }
 
     private func exchange(_ script: String, _ execution: inout QueryExecution) async throws(PostgresError) {
@@ -331,7 +295,10 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE:
             defer { PQclear(result) }
             var error = PostgresError(result: result)
-            if error.sqlState == .adminShutdown || error.sqlState == .crashShutdown || error.sqlState == nil {
+            // A prepared statement that the server no longer knows, or whose result a change of the schema altered, makes the
+            // connection useless, too.
+            let lost: [PostgresSQLState?] = [.adminShutdown, .crashShutdown, .invalidSQLStatementName, nil]
+            if lost.contains(error.sqlState) || error.message.contains("cached plan must not change") {
                 error.kind = .connectionLost
             }
             return .failure(error)

@@ -9,7 +9,7 @@ package enum PostgresNotification: Sendable, Hashable {
 }
 
 extension PostgresPool {
-    /// LISTENs on a separate connection. The stream reconnects by itself. It ends when its consumer stops or the pool
+    /// LISTENs on a separate connection to channels, whose names are constants of the program. The stream reconnects by itself. It ends when its consumer stops or the pool
     /// is closed.
     package func notifications(on channels: [String]) -> AsyncStream<PostgresNotification> {
         AsyncStream { continuation in
@@ -22,30 +22,17 @@ extension PostgresPool {
     }
 
     private func listen(on channels: [String], _ yield: @Sendable (PostgresNotification) -> Void) async {
-        let names: Logger.Metadata = ["channels": "\(channels.joined(separator: ", "))"]
-        var backoff = Backoff()
-        var isInterrupted = false
         while !Task.isCancelled, !isClosed {
             do {
                 let connection = try await connector.connect(generation: generation)
-                for channel in channels {
-                    let quoted = channel.replacing("\"", with: "\"\"")
-                    try await connection.query(PostgresQuery(unsafeSQL: "listen \"\(quoted)\""))
-                }
+                let statements = channels.map { "listen \"\($0)\"" }.joined(separator: "; ")
+                try await connection.script(statements, .init(end: .now + configuration.queryTimeout))
                 yield(.listening)
-                backoff = Backoff()
-                if isInterrupted { logger.notice("listening again", metadata: names) }
-                isInterrupted = false
                 try await hear(connection, yield)
             } catch {
                 if Task.isCancelled || isClosed { return }
-                // Warn only once for an outage.
-                logger.log(
-                    level: isInterrupted ? .debug : .warning,
-                    "the database's notifications (LISTEN) cannot be received; trying again",
-                    metadata: names.merging(["error": "\(error)"]) { $1 })
-                isInterrupted = true
-                try? await Task.sleep(for: backoff.next())
+                logger.debug("notifications (LISTEN) cannot be received; trying again", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: Self.retryPause)
             }
         }
     }

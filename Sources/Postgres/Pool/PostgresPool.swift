@@ -50,7 +50,7 @@ package final class PostgresPool: PostgresQuerying {
     package init(configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
-        connector = Connector(configuration: configuration, logger: logger)
+        connector = Connector(configuration: configuration)
     }
 
     /// Runs one query on any connection.
@@ -230,6 +230,8 @@ package final class PostgresPool: PostgresQuerying {
         state.withLock { $0.remove(id) }?.resume(returning: .failure(error))
     }
 
+    /// The pause between attempts to connect, so that a database that is back is found soon but not overloaded.
+    static let retryPause = Duration.milliseconds(250)
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
     private static let closed = PostgresError(.poolClosed, "the pool was closed")
     private static let exhausted = PostgresError(.poolExhausted, "no database connection became free in time")
@@ -239,7 +241,6 @@ package final class PostgresPool: PostgresQuerying {
     /// attempt cannot be stopped. If no caller waits at its end, the connection becomes idle.
     private func open() {
         Task.detached { [self] in
-            var backoff = Backoff()
             while true {
                 do {
                     let connection = try await connector.connect(generation: generation)
@@ -248,7 +249,7 @@ package final class PostgresPool: PostgresQuerying {
                 } catch {
                     logger.debug("no connection to the database yet", metadata: ["error": "\(error)"])
                 }
-                try? await Task.sleep(for: backoff.next())
+                try? await Task.sleep(for: Self.retryPause)
                 let goesOn = state.withLock { state in
                     // Only as many attempts are repeated as callers wait.
                     if state.opening <= state.waiters.count { return true }
@@ -285,16 +286,5 @@ package final class PostgresPool: PostgresQuerying {
             return true
         }
         if opens { open() }
-    }
-}
-
-/// The pauses between attempts to connect. They double, with jitter, up to a few seconds, so that a database that is
-/// back is found soon but not overloaded.
-struct Backoff {
-    private var step = Duration.milliseconds(50)
-
-    mutating func next() -> Duration {
-        defer { step = min(step * 2, .seconds(2)) }
-        return step * Double.random(in: 0.5..<1)
     }
 }

@@ -47,7 +47,6 @@ extension PostgresScalarElement {
 extension Bool: PostgresScalarElement {}
 extension Int: PostgresScalarElement {}
 extension Int32: PostgresScalarElement {}
-extension Int64: PostgresScalarElement {}
 extension Double: PostgresScalarElement {}
 extension String: PostgresScalarElement {}
 extension UUID: PostgresScalarElement {}

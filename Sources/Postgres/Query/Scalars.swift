@@ -37,7 +37,6 @@ extension PostgresInteger {
 
 extension Int: PostgresInteger { package static var postgresType: PostgresType { .int8 } }
 extension Int32: PostgresInteger { package static var postgresType: PostgresType { .int4 } }
-extension Int64: PostgresInteger { package static var postgresType: PostgresType { .int8 } }
 
 extension Bool: PostgresEncodable, PostgresDecodable {
     package static var postgresType: PostgresType { .bool }

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
@@ -135,20 +136,9 @@ struct FuzzTests {
         #expect(try bench.create(policy: 0, of: "com.example.other").isEmpty == false)
     }
 
-    @Test func `scripts of faults are accepted, or refused with a reason`() {
-        var random = SeededRandom(seed: Self.seed)
-        let script =
-            #"{"seed":7,"faults":[{"name":"a","match":{"operation":"broadcast","rate":0.1},"action":"refuse","reason":"TooManyRequests"},{"match":{"nth":1},"action":"delay","seconds":1}]}"#
-        for _ in 0..<Self.count / 10 {
-            var bytes = Array(script.utf8)
-            for _ in 0...Int.random(in: 0..<3, using: &random) { Self.mutilate(&bytes, &random) }
-            do {
-                _ = try JSONValue(bytes, at: "script").read(FaultBook.Script.self, at: "script")
-            } catch {
-                #expect(!"\(error)".isEmpty)
-            }
-        }
-    }
+    private static let words = [
+        "{", "}", "[", "\"", ",", ":", "null", "1e999", "\\ud800", "-", "9223372036854775808",
+    ].map { Array($0.utf8) }
 
     private static func mutilate(_ request: inout SimulatorRequest, _ random: inout SeededRandom) {
         switch Int.random(in: 0..<6, using: &random) {
@@ -157,35 +147,18 @@ struct FuzzTests {
                 ["GET", "POST", "DELETE", "PUT", "", "get", "\u{0}"].randomElement(using: &random) ?? ""
         case 1:
             var bytes = Array(request.path.utf8)
-            mutilate(&bytes, &random)
+            bytes.damage(with: words, using: &random)
             request.path = String(decoding: bytes, as: UTF8.self)
         case 2 where !request.headers.isEmpty:
             request.headers.remove(at: Int.random(in: request.headers.indices, using: &random))
         case 3 where !request.headers.isEmpty:
             let index = Int.random(in: request.headers.indices, using: &random)
             var bytes = Array(request.headers[index].value.utf8)
-            mutilate(&bytes, &random)
+            bytes.damage(with: words, using: &random)
             request.headers[index].value = String(decoding: bytes, as: UTF8.self)
         case 4 where !request.headers.isEmpty:
             if let header = request.headers.randomElement(using: &random) { request.headers.append(header) }
-        default: mutilate(&request.body, &random)
-        }
-    }
-
-    private static func mutilate(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
-        guard !bytes.isEmpty else {
-            bytes = [UInt8.random(in: .min ... .max, using: &random)]
-            return
-        }
-        let place = Int.random(in: bytes.indices, using: &random)
-        switch Int.random(in: 0..<5, using: &random) {
-        case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
-        case 1: bytes.remove(at: place)
-        case 2: bytes.insert(contentsOf: bytes[place...].prefix(8), at: place)
-        case 3: bytes.removeSubrange(place...)
-        default:
-            let words = ["{", "}", "[", "\"", ",", ":", "null", "1e999", "\\ud800", "-", "9223372036854775808"]
-            bytes.insert(contentsOf: Array((words.randomElement(using: &random) ?? "").utf8), at: place)
+        default: request.body.damage(with: words, using: &random)
         }
     }
 }

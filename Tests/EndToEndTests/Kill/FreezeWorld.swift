@@ -44,15 +44,16 @@ struct FreezeWorld: Sendable {
     ///
     /// - Parameter tcpPort: how the server reaches PostgreSQL; `nil`: over its socket.
     static func with(tcpPort: Int?, _ body: (FreezeWorld) async throws -> Void) async throws {
-        let settings = Stage.localWebhooks.merging([
+        let settings = [
             "GRANDSTAND_APNS_REQUEST_TIMEOUT": "1", "GRANDSTAND_RECONCILE_INTERVAL": "0",
-        ]) { $1 }
+            "GRANDSTAND_WEBHOOK_HTTP": "true", "GRANDSTAND_WEBHOOK_NETWORKS": "127.0.0.0/8",
+        ]
         try await Stage.onCluster(settings: settings, tcpPort: tcpPort) { cluster, environment, simulator in
-            let pool = Stage.pool(environment)
             try await Receiver.with { receiver in
                 try await Stage.serve(environment, simulator: simulator) { stage in
-                    try await body(try await FreezeWorld(stage, cluster, receiver, pool))
-                    await pool.close()
+                    try await Stage.onDatabase(of: environment) { pool in
+                        try await body(try await FreezeWorld(stage, cluster, receiver, pool))
+                    }
                 }
             }
         }
@@ -65,9 +66,8 @@ struct FreezeWorld: Sendable {
         self.cluster = cluster
         self.receiver = receiver
         self.pool = pool
-        (app, new, old, _) = try await stage.startOnNewAndOld()
-        try await stage.putEvent("later")
-        try await stage.activeChannels(of: "later")
+        (app, new, old) = try await stage.startOnNewAndOld()
+        try await stage.liveEvent("later")
         let hook = try await stage.api(
             "POST", "/v1/webhooks", #"{"url": "\#(receiver.url)/hooks", "topics": ["broadcast.settled"]}"#)
         try #require(hook.status == 201, "\(hook.text)")
@@ -156,15 +156,15 @@ struct FreezeWorld: Sendable {
             await cluster.kill()
             _ = try await cluster.start()
         case .cutConnections:
-            _ = try? await pool.query(Stadium.ending)
+            _ = try? await pool.query(Stadium.cutting)
         }
     }
 
     /// Registers a phone, and declares an event that will be started on it.
     private func prepare(_ number: Int) async throws -> Fan {
-        var fan = try stage.fan("kick-\(number)")
+        var fan = try Fan("kick-\(number)", "18.4", stage.simulator)
         fan.topics = ["team:kick-\(number)"]
-        try await fan.register(app)
+        #expect(try await fan.register(app).status == 201)
         try await stage.putStartingEvent("kick-\(number)", Stage.startingEvent(topics: fan.topics))
         return fan
     }

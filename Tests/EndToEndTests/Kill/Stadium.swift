@@ -15,7 +15,7 @@ final class Stadium: Sendable {
     private let cluster: PostgresCluster
     private let secret: String
     private let matches: [GrandstandClient.Call<GrandstandClient.Event>]
-    private let replicas = Mutex<[(server: ServerProcess, client: GrandstandClient)?]>([nil, nil])
+    private let replicas = Mutex<[(server: ChildProcess, client: GrandstandClient)?]>([nil, nil])
 
     init(environment: [String: String], cluster: PostgresCluster, secret: String, events: Int) {
         self.environment = environment
@@ -88,8 +88,7 @@ final class Stadium: Sendable {
 
     /// Queries the database directly, without a server.
     func rows(_ query: PostgresQuery) async throws -> PostgresRows {
-        let pool = Stage.pool(environment)
-        return try await withCleanup({ await pool.close() }) { try await pool.query(query) }
+        try await Stage.onDatabase(of: environment) { try await $0.query(query) }
     }
 
     func caller(_ replica: Int) -> HTTPCaller? {
@@ -128,7 +127,7 @@ final class Stadium: Sendable {
         guard let content = try? RawJSON(json: content) else { return false }
         let decision = try? await organiser.decide(
             .putState("match-\(event)", .init(contentState: content, sequence: round)), first: event)
-        return (try? decision?.result.get()) != nil
+        return (try? decision?.get()) != nil
     }
 
     /// - Returns: the broadcast's ID, if it was accepted.
@@ -155,10 +154,10 @@ final class Stadium: Sendable {
     }
 
     /// Ends all connections but its own.
-    static let ending: PostgresQuery =
+    static let cutting: PostgresQuery =
         "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null"
 
-    func killConnections() async { _ = try? await rows(Self.ending) }
+    func killConnections() async { _ = try? await rows(Self.cutting) }
 
     /// Kills PostgreSQL as a power cut would, and starts it again at once, as a supervisor would.
     func killDatabase() async {
@@ -170,7 +169,7 @@ final class Stadium: Sendable {
     func revive() async throws {
         _ = try await cluster.start()
         for replica in 0..<2 where replicas.withLock({ $0[replica] == nil }) {
-            let server = try await ServerProcess.start(environment, wallLead: [-10, 10][replica])
+            let server = try await ChildProcess.server(environment, wallLead: [-10, 10][replica])
             let url = try #require(URL(string: server.url))
             let client = GrandstandClient.once(url, key: secret, timeout: 30)
             replicas.withLock { $0[replica] = (server, client) }
@@ -211,7 +210,7 @@ extension Stadium {
             cluster, environment, simulator in
             let stadium = Stadium(
                 environment: environment, cluster: cluster, secret: try await Stage.secret(environment), events: events)
-            try await withCleanup({ await stadium.stop() }) { try await body(stadium, simulator) }
+            try await ending(with: { await stadium.stop() }) { try await body(stadium, simulator) }
         }
     }
 }

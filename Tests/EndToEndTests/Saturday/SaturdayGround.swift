@@ -6,21 +6,16 @@ internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Synchronization
 
-@testable internal import GrandstandCommand
-
 /// The environment of a Saturday: the APNs simulator, a PostgreSQL server that can be frozen, and two replicas of the
 /// program.
 struct SaturdayGround: Sendable {
     static let bundleID = "com.example.Saturday"
     static let app = GrandstandClient.AppEnvironment(bundleID, .production)
-    static let attributesType = "MatchAttributes"
 
     let simulator: Simulator
     let cluster: PostgresCluster
     /// One client for each replica.
     let clients: [GrandstandClient]
-    /// A client with the key that ships in the app.
-    let phones: GrandstandClient
     let tally = Tally()
 
     var organiser: Organiser { Organiser { [clients] in clients } }
@@ -28,42 +23,23 @@ struct SaturdayGround: Sendable {
     static func with<Value: Sendable>(_ body: (SaturdayGround) async throws -> Value) async throws -> Value {
         try await Stage.onCluster(settings: ["GRANDSTAND_LANE_INTERVAL": "1"]) { cluster, settings, simulator in
             let secret = try await Stage.secret(settings)
-            let replicas = [try await ServerProcess.start(settings), try await ServerProcess.start(settings)]
-            return try await withCleanup({ for replica in replicas { await replica.kill() } }) {
-                let urls = replicas.compactMap { URL(string: $0.url) }
-                let clients = urls.map { GrandstandClient.once($0, key: secret) }
+            let replicas = [try await ChildProcess.server(settings), try await ChildProcess.server(settings)]
+            return try await ending(with: { for replica in replicas { await replica.kill() } }) {
+                let clients = replicas.compactMap { URL(string: $0.url) }.map { GrandstandClient.once($0, key: secret) }
                 try await Organiser { clients }.putApp(bundleID, name: "Saturday")
-                let key = try await clients[0].send(.createKey(name: "app", scopes: [.device], bundleId: bundleID))
-                return try await body(
-                    SaturdayGround(
-                        simulator: simulator, cluster: cluster, clients: clients,
-                        phones: GrandstandClient(server: urls[1], key: key.secret)))
+                return try await body(SaturdayGround(simulator: simulator, cluster: cluster, clients: clients))
             }
         }
     }
 
-    /// Counts what happened, and collects what does not agree.
+    /// Collects descriptions of what does not agree.
     final class Tally: Sendable {
-        struct Counts {
-            var numbers: [String: Int] = [:]
-            var longest = Duration.zero
-            var frozen = Duration.zero
-            /// Descriptions of what does not agree.
-            var disagreements: [String] = []
-        }
+        private let faults = Mutex<[String]>([])
 
-        private let counts = Mutex(Counts())
-
-        var current: Counts { counts.withLock { $0 } }
-
-        func count(_ name: String, _ number: Int = 1) { counts.withLock { $0.numbers[name, default: 0] += number } }
-
-        func answered(after time: Duration) { counts.withLock { $0.longest = max($0.longest, time) } }
-
-        func froze(for time: Duration) { counts.withLock { $0.frozen += time } }
+        var disagreements: [String] { faults.withLock { $0 } }
 
         func expect(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
-            if !holds { counts.withLock { $0.disagreements.append(otherwise()) } }
+            if !holds { faults.withLock { $0.append(otherwise()) } }
         }
     }
 
@@ -77,55 +53,22 @@ struct SaturdayGround: Sendable {
         _ call: GrandstandClient.Call<Value>, _ step: SaturdayScript.Step, turn: Int,
         same: (Value) -> Identity
     ) async throws -> Value {
-        var hurried: Value?
+        var copies: [Value] = []
         if let giveUp = step.giveUp {
             let attempt = Task { await organiser.attempt(call, turn: turn) }
             let timer = Task {
                 try await Task.sleep(for: giveUp)
                 attempt.cancel()
             }
-            hurried = try? await attempt.value?.get().value
+            if let hurried = try? await attempt.value?.get().value { copies.append(hurried) }
             timer.cancel()
-            tally.count("calls")
-            if hurried == nil { tally.count("time-outs") }
         }
-        let value = try await decide(call, turn: turn + 1)
-        if step.isSentTwice {
-            tally.count("repeats")
-            let again = try await decide(call, turn: turn)
-            tally.expect(same(again) == same(value), "\(call.path): a repetition had another answer")
-        }
-        if let hurried {
-            tally.count("repeats")
-            tally.expect(same(hurried) == same(value), "\(call.path): a repetition had another answer")
+        let value = try await organiser.decide(call, first: turn + 1).get().value
+        if step.isSentTwice { copies.append(try await organiser.decide(call, first: turn).get().value) }
+        for copy in copies {
+            tally.expect(same(copy) == same(value), "\(call.path): a repetition had another answer")
         }
         return value
-    }
-
-    private func decide<Value>(_ call: GrandstandClient.Call<Value>, turn: Int) async throws -> Value {
-        let decision = try await organiser.decide(call, first: turn)
-        tally.count("calls", decision.attempts)
-        tally.count("repeats", decision.attempts - 1)
-        if decision.attempts == 1 { tally.answered(after: decision.took) }
-        return try decision.result.get().value
-    }
-
-    /// Changes or declares an event. If an earlier copy of the call has already made the change, it is not made again.
-    func change(
-        _ key: String, _ step: SaturdayScript.Step, turn: Int,
-        _ call: (_ tag: String?) throws -> GrandstandClient.Call<GrandstandClient.Event>,
-        isDone: (GrandstandClient.Event) -> Bool
-    ) async throws {
-        while true {
-            let found = try await organiser.decide(.getEvent(key), first: turn)
-            let reply = try? found.result.get()
-            if let reply, isDone(reply.value) { return }
-            do {
-                _ = try await make(try call(reply?.entityTag), step, turn: turn) { $0.key }
-            } catch let problem as ServerProblem where problem.kind == .versionMismatch {
-                tally.count("repeats")
-            }
-        }
     }
 }
 
@@ -133,8 +76,6 @@ struct SaturdayGround: Sendable {
 /// still live.
 struct SaturdayVerdict {
     let ground: SaturdayGround
-    /// How many messages, superseded messages, rings and phones there were.
-    private(set) var numbers: [String: Int] = [:]
 
     init(_ feeders: [SaturdayFeeder], on ground: SaturdayGround) async throws {
         self.ground = ground
@@ -153,7 +94,7 @@ struct SaturdayVerdict {
         for fault in try await lookupFaults(feeders) { ground.tally.expect(false, fault) }
         let atApple = Set(ground.simulator.channels(of: SaturdayGround.bundleID, in: .production).map(\.id))
         ground.tally.expect(atApple == channels, "Apple has \(atApple.count) channels, the API \(channels.count)")
-        for text in ArrivalOrder(ground.simulator.arrivals, numbersRise: false).backwards {
+        for text in ground.simulator.arrivals.backwards(numbersRise: false) {
             ground.tally.expect(false, text)
         }
     }
@@ -163,8 +104,7 @@ struct SaturdayVerdict {
     }
 
     /// The phone must show one activity, with the newest content of its audience.
-    private mutating func check(_ spectator: SaturdayFeeder.Spectator, of feeder: SaturdayFeeder) throws {
-        numbers["phones", default: 0] += 1
+    private func check(_ spectator: SaturdayFeeder.Spectator, of feeder: SaturdayFeeder) throws {
         let cards = ground.simulator.lockScreen(of: spectator.phone)
         let number = spectator.sawMistake ? feeder.mistake ?? feeder.newest : feeder.newest
         let content = try feeder.content(number, spectator.variant)
@@ -177,26 +117,28 @@ struct SaturdayVerdict {
     /// The lookups of both replicas must have what the phones show, or say that the match is over. A replica may need
     /// some seconds to learn of a change.
     private func lookupFaults(_ feeders: [SaturdayFeeder]) async throws -> [String] {
-        let deadline = ContinuousClock.now + .seconds(10)
-        while true {
-            var faults: [String] = []
-            for (number, client) in ground.clients.enumerated() {
-                for feeder in feeders {
-                    for variant in feeder.script.variants {
-                        let fault = try await lookupFault(of: feeder, variant, at: client)
-                        let name = "\(feeder.script.key) \(variant ?? "")"
-                        fault.map { faults.append("the lookup of \(name) at replica \(number + 1) says \($0)") }
+        var faults: [String] = []
+        do {
+            try await until("the lookups are right", within: .seconds(10)) {
+                faults = []
+                for (number, client) in ground.clients.enumerated() {
+                    for feeder in feeders {
+                        for variant in feeder.script.variants {
+                            let fault = try await lookupFault(of: feeder, variant, at: client)
+                            let name = "\(feeder.script.key) \(variant ?? "")"
+                            fault.map { faults.append("the lookup of \(name) at replica \(number + 1) says \($0)") }
+                        }
+                    }
+                    let listed = try await client.send(.lookupList(in: SaturdayGround.app).page(limit: 200)).items
+                    let wanted = feeders.filter { !$0.script.isOver }.map(\.script.key).sorted()
+                    if listed.map(\.eventKey).sorted() != wanted {
+                        faults.append("the list of replica \(number + 1) has \(listed.map(\.eventKey)), not \(wanted)")
                     }
                 }
-                let listed = try await client.send(.lookupList(in: SaturdayGround.app).page(limit: 200)).items
-                let wanted = feeders.filter { !$0.script.isOver }.map(\.script.key).sorted()
-                if listed.map(\.eventKey).sorted() != wanted {
-                    faults.append("the list of replica \(number + 1) has \(listed.map(\.eventKey)), not \(wanted)")
-                }
+                return faults.isEmpty
             }
-            guard !faults.isEmpty, ContinuousClock.now < deadline else { return faults }
-            try await Task.sleep(for: .milliseconds(100))
-        }
+        } catch is NeverHappened {}
+        return faults
     }
 
     /// - Returns: the lookup's answer if it is wrong; `nil`: it is right.
@@ -222,21 +164,19 @@ struct SaturdayVerdict {
     }
 
     /// Each accepted broadcast must be listed once, and its messages must have been sent or superseded.
-    private mutating func checkBroadcasts(of feeder: SaturdayFeeder) async throws {
+    private func checkBroadcasts(of feeder: SaturdayFeeder) async throws {
         let listed = try await ground.organiser.send(.listBroadcasts(of: feeder.script.key).page(limit: 200)).items
         expect(
             listed.map(\.id).sorted() == feeder.accepted.sorted(), feeder,
             "\(feeder.accepted.count) broadcasts were accepted, \(listed.count) are listed")
         for broadcast in listed {
-            numbers["messages", default: 0] += broadcast.counts["accepted"] ?? 0
-            numbers["superseded", default: 0] += broadcast.counts["superseded"] ?? 0
             let rest = broadcast.counts.filter { !["accepted", "superseded"].contains($0.key) && $0.value > 0 }
             expect(broadcast.state == .done && rest.isEmpty, feeder, "\(broadcast.id): \(broadcast.state) \(rest)")
         }
     }
 
     /// Each alert must have rung once on each channel: it was sent with one timestamp only.
-    private mutating func checkRings(of feeder: SaturdayFeeder, _ channels: [String], _ journal: [JournalEntry]) {
+    private func checkRings(of feeder: SaturdayFeeder, _ channels: [String], _ journal: [JournalEntry]) {
         var rung: [String: Set<Int>] = [:]
         for entry in journal where entry.operation == .broadcast && entry.status == 200 {
             let aps = entry.request.json["aps"]
@@ -245,7 +185,6 @@ struct SaturdayVerdict {
             else { continue }
             rung["\(channel) \(alert)", default: []].insert(timestamp)
         }
-        numbers["rings", default: 0] += rung.count
         for channel in channels {
             for alert in feeder.alerts {
                 let times = rung["\(channel) \(alert)"]?.count ?? 0

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GrandstandClient
 internal import JSON
 internal import Testing
 
@@ -44,29 +43,22 @@ struct HTTPCaller: Sendable {
     func callAsFunction(
         _ method: String, _ path: String, _ body: String? = nil, headers: [String: String] = [:]
     ) async throws -> Answer {
-        try await callAsFunction(method, path, bytes: body.map { Data($0.utf8) }, headers: headers)
-    }
-
-    /// Makes a request with a body of any bytes.
-    func callAsFunction(
-        _ method: String, _ path: String, bytes: Data?, headers: [String: String] = [:]
-    ) async throws -> Answer {
         guard let target = URL(string: url + path) else { throw URLError(.badURL) }
         var request = URLRequest(url: target)
         request.httpMethod = method
         if let secret { request.setValue("Bearer \(secret)", forHTTPHeaderField: "Authorization") }
-        if let bytes {
-            request.httpBody = bytes
+        if let body {
+            request.httpBody = Data(body.utf8)
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (body, response) = try await Self.data(for: request)
+        let (data, response) = try await Self.data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         var fields: [String: String] = [:]
         for case (let name, let value) as (String, String) in response.allHeaderFields {
             fields[name.lowercased()] = value
         }
-        return Answer(status: response.statusCode, body: body, headers: fields)
+        return Answer(status: response.statusCode, body: data, headers: fields)
     }
 
     /// On Linux, URLSession can lose a connection that the server closes, and then never answers. So a request also

@@ -5,7 +5,6 @@ internal import Grandstand
 internal import GrandstandClient
 internal import GrandstandTestKit
 internal import HTTP2
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -35,21 +34,18 @@ struct Organiser: Sendable {
     }
 
     /// Repeats a call, each time at the next server, until one decides it.
-    func decide<Value>(
-        _ call: GrandstandClient.Call<Value>, first: Int = 0
-    ) async throws -> (result: Answer<Value>, took: Duration, attempts: Int) {
-        let start = ContinuousClock.now
-        var attempts = 0
+    func decide<Value>(_ call: GrandstandClient.Call<Value>, first: Int = 0) async throws -> Answer<Value> {
+        var turn = first
         return try await until("\(call.operation.method) \(call.path) was decided", within: .seconds(120)) {
-            let result = await attempt(call, turn: first + attempts)
-            attempts += 1
+            let result = await attempt(call, turn: turn)
+            turn += 1
             // The server cannot act now, or still processes the first copy of the call.
             if case .failure(let problem)? = result,
                 problem.status >= 500 || problem.status == 429 || problem.kind == .idempotencyInProgress
             {
                 return nil
             }
-            return result.map { ($0, ContinuousClock.now - start, attempts) }
+            return result
         }
     }
 
@@ -58,7 +54,7 @@ struct Organiser: Sendable {
     /// - Throws: the errors of `decide`, and the server's refusal.
     @discardableResult
     func send<Value>(_ call: GrandstandClient.Call<Value>) async throws -> Value {
-        try await decide(call).result.get().value
+        try await decide(call).get().value
     }
 
     // MARK: Steps of a match
@@ -99,12 +95,10 @@ enum Mark {
     static func content(_ match: Int, _ number: Int) throws -> RawJSON {
         try RawJSON(json: #"{"\#(member)": [\#(match), \#(number)]}"#)
     }
-
 }
 
 /// A marked message that the simulator accepted.
 struct Arrival: Sendable {
-    let at: Date
     let channelID: String
     let timestamp: Int
     let match: Int
@@ -119,7 +113,6 @@ struct Arrival: Sendable {
             let channelID = entry.request[header: APNsHeader.channelID], let timestamp = aps?["timestamp"]?.int,
             let match = mark?[0]?.int, let number = mark?[1]?.int
         else { return nil }
-        at = Date(timeIntervalSince1970: entry.time)
         self.channelID = channelID
         self.timestamp = timestamp
         (self.match, self.number) = (match, number)
@@ -132,27 +125,23 @@ extension Simulator {
     var arrivals: [Arrival] { journal().compactMap(Arrival.init) }
 }
 
-/// Checks the order of messages on their channels.
-struct ArrivalOrder: Sendable {
+extension [Arrival] {
     /// Texts about messages whose timestamp or number is not higher than the timestamp or number of the previous
     /// message on the same channel. A number that was sent with the alert of an earlier message is sent again by itself.
-    private(set) var backwards: [String] = []
-
+    ///
     /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a
     ///   lower number, is sent again.
-    init(_ arrivals: [Arrival], numbersRise: Bool = true) {
+    func backwards(numbersRise: Bool = true) -> [String] {
         var last: [String: Arrival] = [:]
-        for arrival in arrivals {
+        return compactMap { arrival in
             let before = last.updateValue(arrival, forKey: arrival.channelID)
             // A message whose answer was lost is repeated unchanged.
-            guard let before, (arrival.timestamp, arrival.number) != (before.timestamp, before.number) else { continue }
-            if arrival.timestamp <= before.timestamp
-                || numbersRise && arrival.number < before.number + (before.alert == nil ? 1 : 0)
-            {
-                backwards.append(
-                    "match \(arrival.match): message \(arrival.number) at \(arrival.timestamp) after "
-                        + "\(before.number) at \(before.timestamp)")
-            }
+            guard let before, (arrival.timestamp, arrival.number) != (before.timestamp, before.number),
+                arrival.timestamp <= before.timestamp
+                    || numbersRise && arrival.number < before.number + (before.alert == nil ? 1 : 0)
+            else { return nil }
+            return "match \(arrival.match): message \(arrival.number) at \(arrival.timestamp) after "
+                + "\(before.number) at \(before.timestamp)"
         }
     }
 }
@@ -205,43 +194,28 @@ struct AppleConsole: Sendable {
 
 /// Somebody else's system with a key of the same team: it makes channels of its own on the app, and deletes some of
 /// them.
-final class ForeignSystem: Sendable {
-    private struct Record {
-        var made: Set<String> = []
-        var kept: [String] = []
-    }
-
-    private let record = Mutex(Record())
-    /// Turns that come while the system works count as one turn.
-    private let turns = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-
+actor ForeignSystem {
+    private let console: AppleConsole
     /// All channels that this system created.
-    var made: Set<String> { record.withLock { $0.made } }
+    private(set) var made: Set<String> = []
     /// The channels that this system created and has not deleted.
-    var kept: Set<String> { Set(record.withLock { $0.kept }) }
+    private(set) var kept: [String] = []
+    private var isBusy = false
 
-    /// Gives this system a turn: it creates and deletes channels once.
-    func turn() { turns.continuation.yield() }
+    init(_ console: AppleConsole) { self.console = console }
 
-    /// Lets this system finish the work of its current turn, then ends it.
-    func finish() { turns.continuation.finish() }
-
-    /// At each turn, this system creates two channels, and deletes its oldest channel if it has more than eight. It
-    /// ends after `finish`.
-    func run(_ simulator: Simulator) async throws {
-        try await AppleConsole.with(simulator, .production) { console in
-            for await _ in turns.stream {
-                for _ in 0..<2 {
-                    let id = try await console.create(.mostRecentMessageStored)
-                    record.withLock { record in
-                        record.made.insert(id)
-                        record.kept.append(id)
-                    }
-                }
-                if let old = record.withLock({ $0.kept.count > 8 ? $0.kept.removeFirst() : nil }) {
-                    try await console.delete(old)
-                }
+    /// Creates two channels, and deletes the oldest if there are more than eight. Does nothing while a turn is under way.
+    func turn() async {
+        guard !isBusy else { return }
+        isBusy = true
+        await #expect(throws: Never.self) {
+            for _ in 0..<2 {
+                let id = try await console.create(.mostRecentMessageStored)
+                made.insert(id)
+                kept.append(id)
             }
+            if kept.count > 8 { try await console.delete(kept.removeFirst()) }
         }
+        isBusy = false
     }
 }

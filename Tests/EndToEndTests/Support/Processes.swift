@@ -46,21 +46,9 @@ final class ChildProcess: Sendable {
 
     /// Starts a program by its name or path.
     ///
-    /// - Parameters:
-    ///   - log: a file to which the output is appended.
-    ///   - keepsLog: whether the property `log` gets all output. Otherwise it gets the output up to the line that has
-    ///     the server's address.
-    init(
-        _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
-    ) throws {
-        let file = try log.map { path in
-            if !FileManager.default.fileExists(atPath: path) {
-                _ = FileManager.default.createFile(atPath: path, contents: nil)
-            }
-            let file = try FileHandle(forWritingTo: URL(filePath: path))
-            try file.seekToEnd()
-            return file
-        }
+    /// - Parameter keepsLog: whether the property `log` gets all output. Otherwise it gets the output up to the line that
+    ///   has the server's address.
+    init(_ command: [String], _ environment: [String: String], keepsLog: Bool = false) throws {
         let (listening, listens) = AsyncStream.makeStream(of: Void.self)
         let (ending, ends) = AsyncStream.makeStream(of: Void.self)
         let (output, said) = (Pipe(), Said())
@@ -81,7 +69,6 @@ final class ChildProcess: Sendable {
             var data: Data
             repeat {
                 data = reading.availableData
-                try? file?.write(contentsOf: data)
                 let isKnown = said.state.withLock { state in
                     if keepsLog || state.url.isEmpty { state.text += String(decoding: data, as: UTF8.self) }
                     if state.url.isEmpty { state.url = Self.address(in: state.text) ?? "" }
@@ -93,14 +80,17 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Starts a server, and returns when it listens.
+    /// Starts `grandstand serve`, which was built with these tests, to be killed in mid-flight; returns when it listens.
     ///
+    /// - Parameter wallLead: seconds by which the clock of its machine is ahead.
     /// - Throws: `StartError` with the last line of the server's output, if the server ended instead.
     static func server(
-        _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
+        _ environment: [String: String], keepsLog: Bool = false, wallLead: Int = 0
     ) async throws -> ChildProcess {
+        let program = Bundle.main.bundleURL.appending(path: wallLead == 0 ? "grandstand" : "SkewedServer")
         let server = try ChildProcess(
-            command, environment.merging(["GRANDSTAND_LOG_FORMAT": "json"]) { $1 }, log: log, keepsLog: keepsLog)
+            [program.path, wallLead == 0 ? "serve" : "\(wallLead)"],
+            environment.merging(["GRANDSTAND_LOG_FORMAT": "json"]) { $1 }, keepsLog: keepsLog)
         for await _ in server.listening {}
         if !server.url.isEmpty { return server }
         await server.kill()
@@ -139,22 +129,6 @@ final class ChildProcess: Sendable {
 
     private static func address(in log: String) -> String? {
         log.split(separator: "\n").map { JSON($0.utf8) }.first { $0["message"]?.string == "listening" }?["url"]?.string
-    }
-}
-
-/// `grandstand serve` as a process of its own, to be killed in mid-flight.
-typealias ServerProcess = ChildProcess
-
-extension ServerProcess {
-    /// Starts a server that was built with these tests; returns once it listens.
-    ///
-    /// - Parameter wallLead: seconds by which the clock of its machine is ahead.
-    static func start(
-        _ environment: [String: String], keepsLog: Bool = false, wallLead: Int = 0
-    ) async throws -> ServerProcess {
-        let program = Bundle.main.bundleURL.appending(path: wallLead == 0 ? "grandstand" : "SkewedServer")
-        return try await server(
-            [program.path, wallLead == 0 ? "serve" : "\(wallLead)"], environment, keepsLog: keepsLog)
     }
 }
 

@@ -1,15 +1,14 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
-internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Testing
 
 /// Steps that several tests share.
 extension Stage {
     /// Registers an app whose key the simulator knows.
-    func putApp(_ bundleID: String? = nil, channelLimit: Int = 10_000) async throws {
-        try await Self.putApp(api, bundleID ?? self.bundleID, channelLimit: channelLimit)
+    func putApp(_ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000) async throws {
+        try await Self.putApp(api, bundleID, channelLimit: channelLimit)
     }
 
     /// Registers an app whose key the simulator knows, through any server.
@@ -22,89 +21,72 @@ extension Stage {
             {"name": "Stadium", "teamId": "\(SimulatorIdentity.teamID)", "keyId": "\(SimulatorIdentity.keyID)",
              "channelLimit": \(channelLimit)}
             """)
-        try #require(answer.status == 201, "\(answer.text)")
+        try #require([200, 201].contains(answer.status), "\(answer.text)")
     }
+
+    /// What the API shows at a path.
+    func shown(_ path: String) async throws -> JSON { try await api("GET", path).json }
 
     /// One audience of an event, as JSON.
     static func audience(
-        _ environment: APNsEnvironment, _ policy: StoragePolicy, of bundleID: String = Stage.bundleID
+        _ environment: APNsEnvironment = .development, _ policy: StoragePolicy = .noMessageStored,
+        of bundleID: String = Stage.bundleID
     ) -> String {
         """
         {"bundleId": "\(bundleID)", "environment": "\(environment.rawValue)", "storagePolicy": "\(policy.rawValue)"}
         """
     }
 
-    /// One audience of the test's app, as JSON.
-    func audience(_ environment: APNsEnvironment, _ policy: StoragePolicy) -> String {
-        Self.audience(environment, policy, of: bundleID)
-    }
-
-    @discardableResult
-    func putEvent(_ key: String, _ audiences: [String]? = nil) async throws -> HTTPCaller.Answer {
-        let audiences = audiences ?? [audience(.development, .noMessageStored)]
+    func putEvent(_ key: String? = nil, _ audiences: [String] = [Stage.audience()]) async throws {
         let answer = try await api(
-            "PUT", "/v1/events/\(key)", #"{"name": "Derby", "audiences": [\#(audiences.joined(separator: ","))]}"#)
+            "PUT", "/v1/events/\(key ?? event)",
+            #"{"name": "Derby", "audiences": [\#(audiences.joined(separator: ","))]}"#)
         try #require([200, 201].contains(answer.status), "\(answer.text)")
-        return answer
     }
 
     /// Waits until every audience of the event has its channel; returns Apple's IDs in the audiences' order.
     @discardableResult
-    func activeChannels(of key: String) async throws -> [String] {
-        try await until("every channel of \(key) is active") {
-            let audiences = try await api("GET", "/v1/events/\(key)").json["audiences"]?.items ?? []
+    func activeChannels(of key: String? = nil) async throws -> [String] {
+        try await until("every channel of \(key ?? event) is active") {
+            let audiences = try await shown("/v1/events/\(key ?? event)")["audiences"]?.items ?? []
             let states = audiences.map { $0["channel"]?["state"]?.string }
             guard !states.isEmpty, states.allSatisfy({ $0 == "active" }) else { return nil }
             return audiences.compactMap { $0["channel"]?["channelId"]?.string }
         }
     }
 
-    /// Registers the app and declares an event, by default with one channel that stores nothing. Returns Apple's IDs
-    /// once the channels are active.
+    /// Declares an event with one channel that stores nothing. Returns Apple's ID of the channel once it is active.
     @discardableResult
-    func putLiveEvent(_ key: String? = nil, _ audiences: [String]? = nil) async throws -> [String] {
-        try await putApp()
-        try await putEvent(key ?? event, audiences)
-        return try await activeChannels(of: key ?? event)
+    func liveEvent(_ key: String? = nil) async throws -> String {
+        try await putEvent(key)
+        return try #require(try await activeChannels(of: key).first)
     }
 
-    /// Reconciliations of the app in development.
-    var reconciliations: String { "/v1/apps/\(bundleID)/development/reconciliations" }
+    /// Registers the app and declares an event with one channel that stores nothing. Returns Apple's ID of the channel
+    /// once it is active.
+    @discardableResult
+    func putLiveEvent(_ key: String? = nil) async throws -> String {
+        try await putApp()
+        return try await liveEvent(key)
+    }
 
     /// Reconciles, once no other run is under way; returns the report.
     func reconcile(_ body: String) async throws -> JSON {
         try await until("a reconciliation ran") {
-            let answer = try await api("POST", reconciliations, body)
+            let answer = try await api("POST", "/v1/apps/\(Self.bundleID)/development/reconciliations", body)
             if answer.slug == "reconciliation-running" { return nil }
             try #require(answer.status == 201, "\(answer.text)")
             return answer.json
         }
     }
 
-    /// Asks for `count` channels by hand, all at once. A call that had to wait too long is repeated.
-    func createChannels(_ count: Int) async throws -> [HTTPCaller.Answer] {
-        try await concurrently(count) { _ in
-            let key = UUID().uuidString
-            return try await until("the channel is made or refused", within: .seconds(120)) {
-                let answer = try await api(
-                    "POST", "/v1/apps/\(bundleID)/development/channels",
-                    #"{"storagePolicy": "noMessageStored"}"#, headers: ["Idempotency-Key": key])
-                let waits: [String?] = ["store-unavailable", "idempotency-in-progress", "channel-pending"]
-                return waits.contains(answer.slug) ? nil : answer
-            }
-        }
-    }
-
-    /// The app's channels in development, as Apple has them.
-    func atApple() -> [SimulatedChannel] { simulator.channels(of: bundleID, in: .development) }
+    /// Apple's IDs of the app's channels in development.
+    var atApple: Set<String> { Set(simulator.channels(of: Self.bundleID, in: .development).map(\.id)) }
 
     /// The app's quota in development.
     func quota() async throws -> JSON {
-        let quotas = try await api("GET", "/v1/quotas?limit=200").json["items"]?.items ?? []
-        return try #require(
-            quotas.first {
-                $0["environment"]?.string == "development" && $0["bundleId"]?.string == bundleID
-            })
+        let quotas = try await shown("/v1/quotas")["items"]?.items
+        return try #require(quotas?.first { $0["environment"]?.string == "development" })
     }
 
     /// Sends a broadcast that must be accepted; returns its ID.
@@ -117,24 +99,9 @@ extension Stage {
     /// Waits until nothing more will happen to a broadcast, and returns it.
     func settled(_ id: String) async throws -> JSON {
         try await until("broadcast \(id) is done or cancelled") {
-            let broadcast = try await api("GET", "/v1/broadcasts/\(id)").json
+            let broadcast = try await shown("/v1/broadcasts/\(id)")
             return ["done", "cancelled"].contains(broadcast["state"]?.string) ? broadcast : nil
         }
-    }
-
-    /// Whether a request is about the test's app.
-    var isOwn: @Sendable (SimulatorRequest) -> Bool {
-        let name = bundleID.lowercased()
-        return { ($0.path + " " + ($0[header: "apns-topic"] ?? "")).lowercased().contains(name) }
-    }
-
-    /// The simulator's requests that are about the test's app.
-    var journal: [JournalEntry] { simulator.journal().filter { isOwn($0.request) } }
-
-    /// Waits until `count` broadcasts of the test's app have reached the simulator, and returns them in order.
-    func sent(_ count: Int) async throws -> [SimulatorRequest] {
-        let isOwn = isOwn
-        return try await simulator.requests(count) { $0.request.isBroadcast && isOwn($0.request) }.map(\.request)
     }
 }
 

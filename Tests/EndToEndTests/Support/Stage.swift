@@ -3,7 +3,6 @@ internal import APNsWire
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
-internal import GrandstandClient
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Logging
@@ -22,11 +21,9 @@ struct Stage: Sendable {
     let url: String
     /// A caller with a key of scope `admin`.
     let api: HTTPCaller
-    /// The client that organisers and apps use, with the same key as `api`.
-    let client: GrandstandClient
-
-    /// The test's app and its event. `Stage.own` gives each test its own.
-    var bundleID = Stage.bundleID
+    /// The settings of the server. Another server with them uses the same database and the same simulator.
+    let environment: [String: String]
+    /// The event that steps are about if they do not name another.
     var event = "derby"
 
     /// The bundle ID has capitals on purpose: APNs refuses capitals in its management paths and accepts them in the
@@ -38,9 +35,6 @@ struct Stage: Sendable {
         logger.logLevel = .critical
         return logger
     }()
-
-    /// Webhooks whose receivers listen on loopback, without TLS.
-    static let localWebhooks = ["GRANDSTAND_WEBHOOK_HTTP": "true", "GRANDSTAND_WEBHOOK_NETWORKS": "127.0.0.0/8"]
 
     /// Runs `body` against a server that is stopped gracefully afterwards.
     ///
@@ -65,7 +59,8 @@ struct Stage: Sendable {
         let folder = try TemporaryFolder()
         return try await Simulator.running(in: folder.path + "/apns", logger: logger, options: options) {
             simulator, addresses in
-            let environment = apns(addresses).merging(settings) { $1 }
+            let environment = addresses.settings.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
+                .merging(settings) { $1 }
             // A test that makes its own cluster fail keeps the default of how long a call may wait.
             if settings["DATABASE_URL"] != nil { return try await body(environment, simulator) }
             return try await withDatabase(.own) { database in
@@ -92,7 +87,7 @@ struct Stage: Sendable {
             try? cluster.freeze(false)
             await cluster.stop()
         }
-        return try await withCleanup(stop) {
+        return try await ending(with: stop) {
             let own = ["DATABASE_URL": try await cluster.startMigrated()]
             return try await place(settings: settings.merging(own) { $1 }, options: options) {
                 try await body(cluster, $0, $1)
@@ -100,14 +95,13 @@ struct Stage: Sendable {
         }
     }
 
-    /// The settings that send the server to a simulator; lanes do not wait between two messages.
-    static func apns(_ addresses: SimulatorAddresses) -> [String: String] {
-        addresses.settings.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
-    }
-
-    /// A pool on the database of these settings, which the caller closes.
-    static func pool(_ environment: [String: String]) -> PostgresPool {
-        PostgresPool(configuration: .init(connectionString: environment["DATABASE_URL"] ?? ""), logger: logger)
+    /// Runs `body` with a pool on the database of these settings.
+    @discardableResult
+    static func onDatabase<Value>(
+        of environment: [String: String], isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresPool) async throws -> Value
+    ) async throws -> Value {
+        try await PostgresCluster.withPool(environment["DATABASE_URL"] ?? "", body)
     }
 
     /// Builds and runs a server for as long as `body` takes; returns once it has stopped.
@@ -121,8 +115,7 @@ struct Stage: Sendable {
             try await body(
                 Stage(
                     simulator: simulator, server: server, running: running, url: url,
-                    api: HTTPCaller(url: url, secret: secret),
-                    client: GrandstandClient(server: try #require(URL(string: url)), key: secret)))
+                    api: HTTPCaller(url: url, secret: secret), environment: environment))
         }
     }
 
@@ -142,77 +135,22 @@ struct Stage: Sendable {
     }
 }
 
-/// One server for all suites that have the trait `.sharedStage`. It starts with their first test, and stops after the
-/// last of these suites.
-actor SharedStage {
-    fileprivate static let current = SharedStage()
-
-    /// No reconciliation runs by itself.
-    private static let settings = Stage.localWebhooks.merging([
-        "GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_RECONCILE_GRACE": "0",
-    ]) { $1 }
-
-    private var running:
-        (stage: Task<Stage, any Error>, run: Task<Void, any Error>, stop: AsyncStream<Void>.Continuation)?
-    private var suites = 0
-
-    fileprivate func stage() async throws -> Stage {
-        if let running { return try await running.stage.value }
-        let (stages, started) = AsyncThrowingStream<Stage, any Error>.makeStream()
-        let (stops, stop) = AsyncStream<Void>.makeStream()
-        // Detached: the server does not belong to the test that happens to be the first.
-        let run = Task.detached {
-            do {
-                try await Stage.with(settings: Self.settings) { stage in
-                    started.yield(stage)
-                    for await _ in stops {}
-                }
-                started.finish()
-            } catch {
-                started.finish(throwing: error)
-                throw error
-            }
-        }
-        let stage = Task.detached {
-            for try await stage in stages { return stage }
-            throw CancellationError()
-        }
-        running = (stage, run, stop)
-        return try await stage.value
-    }
-
-    fileprivate func enter() { suites += 1 }
-
-    fileprivate func leave() async throws {
-        suites -= 1
-        guard suites == 0, let running else { return }
-        self.running = nil
-        running.stop.finish()
-        try await running.run.value
-    }
-}
-
-/// The tests of the suite use `Stage.own`.
+/// The tests of the suite share a server. They use `Stage.own`.
 struct OnSharedStage: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        await SharedStage.current.enter()
-        try await ending(with: { try await SharedStage.current.leave() }, function)
+        try await Stage.with { stage in try await Stage.$shared.withValue(stage, operation: function) }
     }
 }
 
-extension Trait where Self == OnSharedStage {
-    static var sharedStage: Self { Self() }
-}
-
 extension Stage {
-    /// The shared server, with an app and an event that no other test has.
-    static func own() async throws -> Stage {
-        var stage = try await SharedStage.current.stage()
-        let name = UUID().uuidString.prefix(8).lowercased()
-        stage.bundleID += "-" + name
-        stage.event += "-" + name
+    @TaskLocal fileprivate static var shared: Stage?
+
+    /// The suite's server, with an event that no other test has.
+    static func own() throws -> Stage {
+        var stage = try #require(shared)
+        stage.event = "derby-" + UUID().uuidString.prefix(8).lowercased()
         return stage
     }
 }

@@ -16,6 +16,7 @@ struct KeyRingTests {
         MbYatNtA+NO5/72ykQ44dX3BFZDA3Sh4Ax2B5+FR39/sMAlry0EQH3Y=
         -----END PRIVATE KEY-----
         """
+
     private static let publicKey = """
         -----BEGIN PUBLIC KEY-----
         MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAElruGm0PdWp0S3bJozEMn6RtxWtn7
@@ -36,7 +37,7 @@ struct KeyRingTests {
         try folder.write(content)
         let ring = KeyRing(directory: folder.path)
         #expect(ring.state(of: Self.keyID) == .unreadable)
-        let fault = try #require(ring.faults().first)
+        let fault = try #require(ring.fault(of: Self.keyID))
         #expect(fault.contains(folder.file()))
         #expect(fault.contains("P-256") && fault.contains(shape))
         #expect(!fault.contains("\n"))
@@ -62,35 +63,30 @@ struct KeyRingTests {
         for (n, form) in forms.enumerated() {
             try folder.write(form, modifiedAt: TimeInterval(n))
             let signing = try SigningKey(path: folder.file())
-            #expect(key.isSignature(try signing.signature(of: message), of: message), "form \(n)")
+            #expect(key.isSignature(try signing.key.signature(of: message), of: message), "form \(n)")
         }
     }
 
-    @Test func `every bad key file, also a folder, is named, in order, and other files are ignored`() throws {
+    @Test func `key files are found by their names, and a folder is no key file`() throws {
         let folder = try KeyFolder()
-        try folder.write("bad", keyID: "BBBBBBBBBB")
-        try folder.write("bad", keyID: "AAAAAAAAAA")
         try folder.writeKey(keyID: "CCCCCCCCCC")
-        try FileManager.default.createDirectory(atPath: folder.file("DDDDDDDDDD"), withIntermediateDirectories: false)
-        try Data([0xFF, 0xFE, 0x00, 0xC3]).write(to: URL(fileURLWithPath: folder.file("EEEEEEEEEE")))
+        try FileManager.default.createDirectory(atPath: folder.file("AAAAAAAAAA"), withIntermediateDirectories: false)
         try "not a key".write(toFile: folder.path + "/notes.p8", atomically: true, encoding: .utf8)
-        let faults = KeyRing(directory: folder.path).faults()
-        #expect(faults.count == 4 && faults.last?.contains("UTF-16 with a byte order mark") == true)
-        #expect(zip(faults, ["AAAAAAAAAA", "BBBBBBBBBB", "DDDD", "EEEE"]).allSatisfy { $0.contains("AuthKey_\($1)") })
+        let ring = KeyRing(directory: folder.path)
+        #expect(ring.keyIDs() == ["AAAAAAAAAA", "CCCCCCCCCC"])
+        #expect(ring.state(of: "AAAAAAAAAA") == .unreadable && ring.state(of: "CCCCCCCCCC") == .ok)
     }
 
     @Test func `a file is missing until it is created, and read again when it changed`() throws {
         let folder = try KeyFolder()
         let ring = KeyRing(directory: folder.path)
         #expect(ring.state(of: Self.keyID) == .missing)
-        // Apps may be registered before their key files are installed, so a missing file is not a fault.
-        #expect(ring.faults() == [])
         let first = try folder.writeKey(modifiedAt: 1_000)
         let message = Array("message".utf8)
-        #expect(first.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
+        #expect(first.isSignature(try ring.key(Self.keyID).get().key.signature(of: message), of: message))
 
         let second = try folder.writeKey(modifiedAt: 2_000)
-        let signature = try ring.key(Self.keyID).get().signature(of: message)
+        let signature = try ring.key(Self.keyID).get().key.signature(of: message)
         #expect(second.isSignature(signature, of: message))
         #expect(!first.isSignature(signature, of: message))
 
@@ -123,8 +119,8 @@ struct KeyRingTests {
         try files.createSymbolicLink(atPath: folder.file(), withDestinationPath: "..data/\(name)")
         let ring = KeyRing(directory: folder.path + directory)
         let message = Array("message".utf8)
-        #expect(first.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
+        #expect(first.isSignature(try ring.key(Self.keyID).get().key.signature(of: message), of: message))
         let second = try swap(to: "..2")
-        #expect(second.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
+        #expect(second.isSignature(try ring.key(Self.keyID).get().key.signature(of: message), of: message))
     }
 }

@@ -12,21 +12,15 @@ struct ConfigurationTests {
     /// A file that can be read on every machine that runs the tests.
     private static let readable = #filePath
 
-    @Test(arguments: [
-        ("GRANDSTAND_PROT", "GRANDSTAND_PORT"), ("GRANDSTAND_LOGLEVEL", "GRANDSTAND_LOG_LEVEL"),
-        ("GRANDSTAND_APNS_CONNECTION", "GRANDSTAND_APNS_CONNECTIONS"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL"),
-    ])
-    func `a misspelt setting is refused with the most similar name`(misspelt: String, setting: String) {
-        #expect(throws: ConfigurationError(misspelt, "is not a setting; \(setting) is one")) {
+    @Test(arguments: [("GRANDSTAND_PROT", "GRANDSTAND_PORT"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL")])
+    func `a misspelt setting is refused with the name that was meant`(misspelt: String, setting: String) {
+        #expect(throws: StartError(misspelt, "is not a setting; \(setting) is one")) {
             try Configuration(environment: [misspelt: "1"])
         }
     }
 
-    @Test func `variables of other programs are left alone`() throws {
-        let others = [
-            "GRANDSTAND_API_KEY", "GRANDSTAND_URL", "GRANDSTAND_TESTS", "GRANDSTAND_STRICT", "GRANDSTAND_WHOLE",
-        ]
-        _ = try Configuration(environment: Dictionary(uniqueKeysWithValues: others.map { ($0, "1") }))
+    @Test func `variables of other programs are left alone, and named`() throws {
+        #expect(try Configuration(environment: ["GRANDSTAND_URL": "1", "HOME": "/"]).unknown == ["GRANDSTAND_URL"])
     }
 
     @Test func `unset settings, and empty ones, have Apple's hosts and an embedded database`() throws {
@@ -55,23 +49,17 @@ struct ConfigurationTests {
         // is not used.
         ("DATABASE_URL", connection, { $0.database == .url(connection) }),
         ("GRANDSTAND_DATA_DIR", "/elsewhere", { $0.database == .url(connection) }),
-        ("GRANDSTAND_HOST", "0.0.0.0", { $0.host == "0.0.0.0" }), ("GRANDSTAND_PORT", "0", { $0.port == 0 }),
         ("GRANDSTAND_TLS_CERT", readable, { $0.tls?.certificatePath == readable }),
         ("GRANDSTAND_TLS_KEY", readable, { $0.tls?.keyPath == readable }),
         ("GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", "https://a:1", { $0.endpoints.send[.development]?.port == 1 }),
         ("GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", "https://b:2", { $0.endpoints.manage[.development]?.port == 2 }),
         ("GRANDSTAND_APNS_PRODUCTION_SEND_URL", "https://c:3", { $0.endpoints.send[.production]?.port == 3 }),
         ("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", "https://d:4", { $0.endpoints.manage[.production]?.port == 4 }),
-        ("GRANDSTAND_APNS_CA_FILE", readable, { $0.trustRoots == .file(readable) }),
         ("HTTPS_PROXY", "http://proxy:3128", { $0.isProxyIgnored }),
-        ("GRANDSTAND_APNS_CONNECTIONS", "5", { $0.connections == 5 }),
         ("GRANDSTAND_APNS_REQUEST_TIMEOUT", "0.5", { $0.requestTimeout == .milliseconds(500) }),
-        ("GRANDSTAND_RETIRE_AFTER", "60", { $0.tenure.retireAfter == 60 }),
         ("GRANDSTAND_EVENT_QUIET_HOURS", "0.5", { $0.tenure.quietAfter == 1_800 }),
-        ("GRANDSTAND_ROLES", "dispatch, api", { $0.roles == [.api, .dispatch] }),
-        ("GRANDSTAND_HISTORY_DAYS", "1.5", { $0.history == 129_600 }),
+        ("GRANDSTAND_ROLES", "dispatch, api", { $0.roles == [.dispatch, .api] }),
         ("GRANDSTAND_LOG_LEVEL", "DEBUG", { $0.logLevel == .debug }),
-        ("GRANDSTAND_WEBHOOK_NETWORKS", "10.0.0.0/8,fd00::/8", { $0.webhookNetworks.allowed.count == 2 }),
         ("GRANDSTAND_WEBHOOK_HTTP", "TRUE", { $0.webhookNetworks.allowsPlainHTTP }),
     ]
 
@@ -89,7 +77,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_APNS_CONNECTIONS", ["0", "65", "two"]),
         ("GRANDSTAND_APNS_REQUEST_TIMEOUT", ["0", "301", "5s", "nan", "inf", "-1"]),
         ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),
-        ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),
+        ("GRANDSTAND_ROLES", ["all", "api,", "api;dispatch", ","]),
         ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
         ("GRANDSTAND_WEBHOOK_NETWORKS", ["10.0.0.0/33"]),
         ("GRANDSTAND_WEBHOOK_HTTP", ["maybe"]),
@@ -98,7 +86,7 @@ struct ConfigurationTests {
         throws
     {
         for value in values {
-            let error = #expect(throws: ConfigurationError.self, "\(variable)=\(value)") {
+            let error = #expect(throws: StartError.self, "\(variable)=\(value)") {
                 try Configuration(environment: [variable: value])
             }
             let description = try #require(error?.description)
@@ -107,9 +95,9 @@ struct ConfigurationTests {
         }
     }
 
-    @Test(arguments: ["postgres://[bad", "postgres://u:secret%zz@h/x", "mysql://h/x", "host=h sslmode=bogus"])
+    @Test(arguments: ["postgres://[bad", "postgres://u:secret%zz@h/x", "mysql://h/x", "host=h bogus=secret"])
     func `an invalid connection string is refused without being quoted`(_ text: String) {
-        let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
+        let error = #expect(throws: StartError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
         #expect(error?.description.hasPrefix("DATABASE_URL: ") == true)
         #expect(error?.description.contains("\n") == false)
         #expect(error?.description.contains("secret") == false)
@@ -119,7 +107,7 @@ struct ConfigurationTests {
     func `a certificate without its key, or a key without its certificate, is refused with the missing name`(
         set: String, missing: String
     ) {
-        #expect(throws: ConfigurationError(missing, "must be set together with \(set)")) {
+        #expect(throws: StartError(missing, "must be set together with \(set)")) {
             try Configuration(environment: [set: Self.readable])
         }
     }

@@ -8,19 +8,18 @@ struct ConnectionDeadlinesTests {
 
     /// Steps with their times, and the deadline after them.
     static let courses: [(what: String, steps: [(Int64, Step)], deadline: Int64?)] = [
-        ("bytes that come one by one do not extend the time for a header", (1...9).map { ($0, .bytes) }, 10),
-        ("a body has its time limit", [(1, .bytes), (5, .header)], 35),
-        ("an answer has none", [(1, .bytes), (5, .header), (6, .end)], nil),
+        ("a header has its time limit", [], 10), ("a body has its own", [(5, .header)], 35),
+        ("an answer has none", [(5, .header), (6, .end)], nil),
         ("after it the connection is idle", [(5, .header), (6, .end), (100, .answered())], 160),
-        ("then comes the next header", [(5, .header), (6, .end), (100, .answered()), (110, .bytes)], 120),
+        ("then comes the next header", [(5, .header), (6, .end), (100, .answered()), (110, .header)], 140),
         ("after an early answer the body keeps its time limit", [(1, .header), (2, .answered())], 31),
         ("then the connection is idle", [(1, .header), (2, .answered()), (20, .end)], 80),
-        ("two of three requests have no answer yet", three + [(2, .answered()), (3, .bytes)], nil),
-        ("all requests are answered", three + [(2, .answered()), (3, .bytes), (4, .answered(2))], 64),
+        ("two of three requests have no answer yet", three + [(2, .answered())], nil),
+        ("all requests are answered", three + [(2, .answered()), (4, .answered(2))], 64),
         (
             "a request after the server's last answer does not keep the connection",
             [
-                (1, .header), (1, .end), (2, .answered()), (3, .finished), (4, .bytes), (4, .header), (4, .end),
+                (1, .header), (1, .end), (2, .answered()), (3, .finished), (4, .header), (4, .end),
             ], 63
         ),
         (

@@ -21,10 +21,10 @@ struct DoctorTests {
     func `the step that failed is reported as failed, and those before it as working`(
         kind: HTTP2ConnectError.Kind, step: String
     ) throws {
-        let checks = Doctor.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
+        let checks = Doctor.failed(HTTP2ConnectError(kind: kind, message: "it broke"), "host")
         let index = try #require(checks.firstIndex { $0.outcome == .failed })
         #expect(checks[index].name == step)
-        #expect(checks[index].detail == "it broke" && checks[index].nextStep == "check this")
+        #expect(checks[index].detail == "it broke" && checks[index].nextStep?.isEmpty == false)
         #expect(checks[..<index].allSatisfy { $0.outcome == .ok })
         #expect(checks[(index + 1)...].allSatisfy { $0.outcome == .skipped })
     }
@@ -40,10 +40,10 @@ struct DoctorTests {
     ) {
         let now = Date(timeIntervalSince1970: 1_795_305_600)
         let check = Doctor.certificate(
-            "cert.pem", names: names, from: now.addingTimeInterval(from * 86_400),
+            "cert.pem", names, from: now.addingTimeInterval(from * 86_400),
             until: now.addingTimeInterval(until * 86_400), now: now)
         #expect(check.outcome == outcome)
-        #expect(check.detail.contains(names.first ?? "no name") && check.detail.contains("valid until 202"))
+        #expect(check.detail.contains(names.first ?? "no name") && check.detail.contains("valid from 202"))
         #expect((check.nextStep == nil) == (outcome == .ok))
     }
 
@@ -72,7 +72,7 @@ struct DoctorTests {
         #expect(checks.map(\.outcome) == [.failed, .warning])
         #expect(checks.allSatisfy { $0.name == "alarms" && $0.subject == "com.example.Stadium production" })
         #expect(checks[0].detail.hasPrefix("capability-off: ") && checks[1].detail.hasPrefix("list-incomplete: "))
-        #expect(checks[1].nextStep == "Reconcile again. `grandstand reconcile com.example.Stadium production`")
+        #expect(checks[1].nextStep == "Reconcile again: `grandstand reconcile BUNDLE ENVIRONMENT`.")
     }
 
     @Test func `what to do is the runbook's row of the check, by Apple's reason if it has several`() {

@@ -55,6 +55,6 @@ struct TLSCertificatesTests {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         try files.write(key: false)
-        #expect(throws: ConfigurationError.self) { try TLSCertificates(files.tls, logger: Self.logger) }
+        #expect(throws: StartError.self) { try TLSCertificates(files.tls, logger: Self.logger) }
     }
 }

@@ -147,7 +147,7 @@ struct AppDeletionTests {
             for one in [app, other] { _ = try await stores.apps.put(.sample(one.rawValue, at: stores.now)) }
             try await Self.grow(other.rawValue, by: 300, stores)
             let before = try await stores.filled(Self.tables)
-            try await Self.grow(app.rawValue, by: 2_000, stores)
+            try await Self.grow(app.rawValue, by: 4_000, stores)
             _ = try await stores.keys.create(name: "k", scopes: [.device], bundleID: app)
 
             try await stores.apps.delete(app)
@@ -179,7 +179,7 @@ struct AppDeletionTests {
                 #expect(sum - left < 16_000)
                 (sum, steps) = (left, steps + 1)
             }
-            #expect((5..<60).contains(steps))
+            #expect((4..<60).contains(steps))
             #expect(try await !stores.apps.removeDeleted())
             for (table, count) in try await stores.filled(Self.tables) {
                 // `before` counts the environments of both apps. Two rows are left: the environments of the other app.

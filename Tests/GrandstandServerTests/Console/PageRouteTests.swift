@@ -54,14 +54,12 @@ struct PageRouteTests {
         #expect(page.contains("key:desk") && !page.contains("key:feed") && !page.contains("key:other"))
     }
 
-    @Test func `live events come first, then those to come, then those that are over, with their scores`() async throws
-    {
+    @Test func `live events come first, then those to come, then those that are over`() async throws {
         let world = ConsoleWorld()
         let audiences = [try Audience.sample("com.example.Stadium")]
         for (key, start) in [("over", -7_200.0), ("later", 90_000), ("soon", 3_600), ("live", -60)] {
             try await world.rows.put(.sample(startsAt: Samples.now + start, audiences: audiences), as: key)
         }
-        try await world.rows.accept(.update(#"{"home": 2}"#), for: "live")
         try await world.rows.accept(.end(#"{"home": 7}"#), for: "over")
         func keys(_ query: String) async throws -> [String] {
             try await world.get("/console/events" + query).text.matches(of: /<code>(\w+)<\/code>/).map { String($0.1) }
@@ -69,10 +67,6 @@ struct PageRouteTests {
         #expect(try await keys("") == ["live", "soon", "later", "over"])
         #expect(try await keys("?find=OO") == ["soon"])
         #expect(try await keys("?state=ended&bundleId=com.example.Stadium") == ["over"])
-        #expect(try await keys("?cursor=2") == ["later", "over"])
-        let page = try await world.get("/console/events").text
-        #expect(page.contains("home 2") && page.contains("home 7"))
-        #expect(try await world.get("/console", as: "operate").text.contains("home 2"))
     }
 }
 
@@ -100,7 +94,7 @@ struct PageAccessTests {
             for secret in ["operate", "organise"] where secret != scope {
                 let answer = try await world.get(Self.filled(page.path), as: secret)
                 #expect(answer.status == 403, "\(page.path) with \(secret)")
-                #expect(answer.text.contains("needs a key with the scope \(scope); the key test holds \(secret)"))
+                #expect(answer.text.contains("The key test does not hold the scope \(scope)."))
             }
         }
     }
@@ -128,14 +122,13 @@ struct PageAccessTests {
         #expect(
             Set(paths) == [
                 Self.app + "/delete", place + "/channels/\(Self.id)/delete",
-                place + "/channels/\(Self.id)/force-delete",
                 place + "/reconciliations/run/delete-unmanaged", place + "/reconciliations/run/recreate",
                 "/console/keys/\(Self.id)/revoke", "/console/keys/\(Self.id)/rotate",
                 "/console/webhooks/\(Self.id)/secret", "/console/webhooks/\(Self.id)/delete",
             ])
         for path in paths {
             let answer = try await world.submit(path)
-            #expect(answer.status == 422 && answer.text.contains("The key is missing"), "\(path)")
+            #expect(answer.status == 403 && answer.text.contains("The key is wrong"), "\(path)")
         }
     }
 
@@ -145,19 +138,12 @@ struct PageAccessTests {
         #expect(nothing.status == 403 && nothing.text.contains("operate or organise"))
     }
 
-    @Test(arguments: ["enabled", "disabled"])
-    func `a revoked key's page can disable the webhooks that the key declared, if they are enabled`(
-        state: String
-    ) async throws {
+    @Test func `a revoked key's page can still disable the webhooks that the key declared`() async throws {
         let world = ConsoleWorld()
-        _ = try await world.submit(
-            "/console/webhooks", [("url", "https://hooks.example.com/x"), ("topic", "broadcast.settled")], as: "admin")
         let key = ConsoleWorld.id(of: "admin")
-        try await world.database.query("update webhooks set state = \(state)::text::webhook_state")
-        _ = try await world.session("admin-lookup")
+        for name in ["admin", "admin-lookup"] { _ = try await world.session(name) }
         try await world.database.query("update api_keys set revoked_at = \(Samples.now) where id = \(key)")
         let page = try await world.get("/console/keys/\(key)", as: "admin-lookup")
-        #expect(page.status == 200)
-        #expect(page.text.contains(#"name="disableWebhooks" value="true""#) == (state == "enabled"))
+        #expect(page.status == 200 && page.text.contains(#"name="disableWebhooks" value="true""#))
     }
 }

@@ -29,14 +29,13 @@ struct BatchTests {
         let items: [Int]
     }
 
-    private struct Away: Error, Equatable {}
+    private static let away = Problem(.storeUnavailable, "The database is away.")
 
     private static func batch(
-        _ works: Works, places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int = 100,
+        _ works: Works, places: Int = 1, limit: Int = 100,
         _ outcome: @escaping @Sendable ([Int]) throws -> Void = { _ in }
     ) -> Batch<Int, Int> {
-        Batch(places: places, extraPlaceDelay: extraPlaceDelay, limit: limit, failsWholeBatch: { $0 is Away }) {
-            items in
+        Batch(places: places, limit: limit) { items in
             await works.begin(items)
             try outcome(items)
             return items.map { $0 * 10 }
@@ -44,15 +43,15 @@ struct BatchTests {
     }
 
     /// - Parameter fails: whether the first batch fails. After a failed batch the next batch begins at once. After a
-    ///   successful batch the next batch begins after the pause of `restPerWork`.
+    ///   successful batch the next batch begins after the pause of `rest`.
     @Test(arguments: [false, true])
     func `a batch of waiting callers has the time limit of its callers`(fails: Bool) async throws {
         let works = Works()
         let limits = Mutex<[Duration?]>([])
-        let batch = Batch<Int, Int>(limit: 100, restPerWork: 1) { items in
+        let batch = Batch<Int, Int>(limit: 100, rest: { $0 }) { items in
             limits.withLock { $0.append(PostgresTimeLimit.current?.limit) }
             await works.begin(items)
-            if fails, items == [1] { throw Problem.contention }
+            if fails, items == [1] { throw Self.away }
             return items
         }
         try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit(silence: .seconds(3), limit: .seconds(7))) {
@@ -101,20 +100,15 @@ struct BatchTests {
         #expect(works.begun == [[1], [2, 3, 4], [5]])
     }
 
-    @Test(arguments: [Duration.seconds(3_600), .zero])
-    func `a second batch starts in parallel only after a while, and no more than the allowed number`(delay: Duration)
-        async throws
-    {
+    @Test func `a second batch starts in parallel after a while, and no more than the allowed number`() async throws {
         let works = Works()
-        let batch = Self.batch(works, places: 2, extraPlaceDelay: delay, limit: 1)
+        let batch = Self.batch(works, places: 2, limit: 1)
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)
-        try await until("the second waits or is under way") {
-            delay == .zero ? works.begun.count == 2 : batch.waitingCount == 1
-        }
+        try await until("the second is under way") { works.begun.count == 2 }
         async let third = batch.run(3)
-        try await until("the third waits") { batch.waitingCount == (delay == .zero ? 1 : 2) }
+        try await until("the third waits") { batch.waitingCount == 1 }
         works.open()
         #expect(try await [first, second, third] == [10, 20, 30])
         #expect(works.begun == [[1], [2], [3]])
@@ -134,31 +128,12 @@ struct BatchTests {
 
     @Test func `an error of the whole batch is everyone's answer, and nothing is done twice`() async throws {
         let works = Works()
-        let batch = Self.batch(works) { if $0.contains(3) { throw Away() } }
+        let batch = Self.batch(works) { if $0.contains(3) { throw Self.away } }
         let (first, second, third) = try await Self.twoBehindOne(batch, works)
         works.open()
         #expect(try await first.value == 10)
-        await #expect(throws: Away()) { try await second.value }
-        await #expect(throws: Away()) { try await third.value }
+        await #expect(throws: Self.away) { try await second.value }
+        await #expect(throws: Self.away) { try await third.value }
         #expect(works.begun == [[1], [2, 3]])
-    }
-}
-
-/// An outage is logged once when it begins and once when it ends.
-struct OutageLogTests {
-    @Test func `an outage gives one warning, however many attempts fail, and a notice when it is over`() {
-        let lines = LogLines()
-        let log = OutageLog("the thing could not be read", lines.logger)
-        let error = Problem(.storeUnavailable, "gone")
-        log.worked()
-        for _ in 1...100 { log.failed(error) }
-        log.worked()
-        log.worked()
-        log.failed(error)
-        #expect(
-            lines.all == [
-                "warning the thing could not be read; trying again", "notice over: the thing could not be read",
-                "warning the thing could not be read; trying again",
-            ])
     }
 }

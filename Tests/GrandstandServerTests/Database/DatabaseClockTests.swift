@@ -19,11 +19,9 @@ struct DatabaseClockTests {
         }
     }
 
-    private static func clock(
-        _ clocks: Clocks, onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }
-    ) -> DatabaseClock {
+    private static func clock(_ clocks: Clocks) -> DatabaseClock {
         DatabaseClock(
-            wall: { clocks.wall }, look: { own in await own.sample { clocks.database } }, onLead: onLead,
+            wall: { clocks.wall }, look: { await DatabaseClock.sample({ clocks.wall }) { clocks.database } },
             logger: LoopSample.logger)
     }
 
@@ -55,8 +53,7 @@ struct DatabaseClockTests {
 
     @Test func `a wall clock that is far off stops claims until it is right again`() async throws {
         let clocks = Clocks()
-        let leads = Mutex<[TimeInterval]>([])
-        let clock = Self.clock(clocks) { lead in leads.withLock { $0.append(lead) } }
+        let clock = Self.clock(clocks)
         var standings: [ClockStanding] = []
         var claims: [Bool] = []
         for lead in [0.0, 5, -30, -5, 0] {
@@ -64,9 +61,9 @@ struct DatabaseClockTests {
             try await clock.measure()
             standings.append(clock.standing)
             claims.append(clock.mayClaim)
+            #expect(clock.lead.rounded() == lead)
         }
         #expect(standings == [.right, .off, .unusable, .off, .right])
         #expect(claims == [true, true, false, true, true])
-        #expect(leads.withLock { $0 }.map { $0.rounded() } == [0, 5, -30, -5, 0])
     }
 }

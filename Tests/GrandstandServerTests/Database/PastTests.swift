@@ -49,7 +49,6 @@ struct PastTests {
                 _ = try await channels.claimDue(now: stores.now, leasedUntil: stores.now, limit: 32)
                 _ = try await channels.nextDue(now: stores.now)
                 _ = try await channels.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
-                _ = try await channels.nextDue(interval: 0, now: stores.now)
                 let gauges = GaugeWatch(
                     channels, tenure: StoreWorld.tenure, now: { stores.now })
                 let backlog = try await gauges.backlog(now: stores.now)

@@ -81,7 +81,6 @@ struct PlanTests {
 
     /// Whether no index scan of the plan reads a whole table.
     private static func isBound(_ plan: String) -> Bool {
-        // In the log, the lines of a notice are joined by `; `.
         let lines = plan.split(separator: ";")
         let readsAll = zip(lines, lines.dropFirst()).contains { line, next in
             line.contains("Index") && line.contains("Scan using")

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import GrandstandTestKit
-internal import Logging
 internal import Postgres
 internal import Synchronization
 
@@ -82,12 +81,13 @@ enum PlanWorld {
         var configuration = configuration
         configuration.maximumConnections = connections
         configuration.connectionString = explaining(configuration.connectionString, analyzing: analyzing)
-        let pool = PostgresPool(configuration: configuration, logger: plans.logger)
+        configuration.onNotices = plans.hear
+        let pool = PostgresPool(configuration: configuration, logger: TestLog.logger("plans"))
         try await ending(with: { await pool.close() }) { try await body(pool) }
     }
 }
 
-/// A log handler that collects plans.
+/// Collects the plans that sessions report, each as one line.
 final class Plans: Sendable {
     private let texts = Mutex<[String]>([])
 
@@ -122,21 +122,9 @@ final class Plans: Sendable {
         return most
     }
 
-    var logger: Logger { Logger(label: "plans") { _ in Handler(plans: self) } }
-
-    private struct Handler: LogHandler {
-        let plans: Plans
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.debug
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            guard let notice = event.metadata?["notice"]?.description, notice.contains("plan:") else { return }
-            plans.texts.withLock { $0.append(notice) }
-        }
+    func hear(_ notices: [PostgresError]) {
+        let plans = notices.map(\.message).filter { $0.contains("plan:") }
+            .map { $0.split(whereSeparator: \.isNewline).joined(separator: "; ") }
+        texts.withLock { $0 += plans }
     }
 }

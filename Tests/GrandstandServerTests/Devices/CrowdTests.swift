@@ -224,30 +224,6 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `an app that reports token after token gets one push in half a minute, to the newest`() async throws {
-        try await withCrowds { world in
-            let (id, phones) = (try Phones.id(), Phones(world.stores))
-            try await world.stores.open()
-            try await world.stores.accept(.update())
-            try await phones.put(Phones.state(), of: id)
-            var pushed: [String] = []
-            func push() async throws {
-                for shard in try await world.claim() where shard.delivery == nil {
-                    pushed += shard.members.map(\.token.hex)
-                    try await world.settle(shard)
-                }
-            }
-            for number in 0..<25 {
-                try await push()
-                try await phones.report(of: id, token: "cc\(10 + number)")
-                try await push()
-                world.stores.clock.advance(by: 4)
-            }
-            // The pushes to these tokens were sent after 0, 32, 60 and 92 seconds.
-            #expect(pushed == ["cc10", "cc17", "cc24", "cc32"])
-        }
-    }
-
     @Test func `a token belongs to the activity that reported it last`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())

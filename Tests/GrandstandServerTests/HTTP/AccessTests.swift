@@ -1,10 +1,9 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
-internal import NIOEmbedded
 internal import NIOHTTP1
 internal import Testing
 
@@ -43,7 +42,7 @@ struct AccessTests {
                 guard !mayPass else { continue }
                 #expect(answer.status == 403, "\(operation.id) with \(scope.rawValue)")
                 guard !scopes.isEmpty else {
-                    #expect(answer.detail.hasSuffix("for installations of its app and for lookups only."))
+                    #expect(answer.detail.hasSuffix("for installations and lookups only."))
                     continue
                 }
                 let words = scopes.sorted().joined(separator: " or ")
@@ -82,7 +81,6 @@ struct AccessTests {
         #expect(try await world("GET", path).status == 204)
         let second = try await world("GET", path)
         #expect(second.slug == "rate-limited" && second.status == 429)
-        #expect(second.detail.contains("may make 0.05 requests a second here, 1 at once"))
         #expect(second.headers[.retryAfter] == "20" && second.headers[HTTPField.Name("RateLimit-Reset")!] == "20")
         #expect(try await world("GET", path, as: "gs_operate").status == 204)
     }
@@ -148,112 +146,29 @@ struct RateLimitsTests {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         for address in ["93.184.216.34", "2a00:1450:4001:8"] {
             for _ in 0..<60 {
-                #expect(limits.refusesNewInstallation(from: address, at: now) == nil)
-                limits.registered(from: address, at: now)
+                #expect(limits.newInstallation(from: address, at: now, 0) == nil)
+                #expect(limits.newInstallation(from: address, at: now, 1) == nil)
             }
-            #expect(limits.refusesNewInstallation(from: address, at: now)?.reset == 1)
-            #expect(limits.refusesNewInstallation(from: address, at: now.addingTimeInterval(1)) == nil)
+            #expect(limits.newInstallation(from: address, at: now, 0)?.reset == 1)
+            #expect(limits.newInstallation(from: address, at: now.addingTimeInterval(1), 0) == nil)
         }
         for address in ["127.0.0.1", "10.1.2.3", "192.168.0.7", "0:0:0:0", "fd00:1:2:3"] {
-            for _ in 0..<100 { limits.registered(from: address, at: now) }
-            #expect(limits.refusesNewInstallation(from: address, at: now) == nil, "\(address)")
+            for _ in 0..<100 { #expect(limits.newInstallation(from: address, at: now, 1) == nil, "\(address)") }
         }
-        let unlimited = RateLimits()
-        for _ in 0..<100 { unlimited.registered(from: "93.184.216.34", at: now) }
-        #expect(unlimited.refusesNewInstallation(from: "93.184.216.34", at: now) == nil)
     }
 
     @Test func `requests of app keys other than lookups are limited, whatever the settings are`() {
         let limits = RateLimits()
-        let (phone, now) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
-        for _ in 0..<20 {
-            let standing = limits.take(phone, isForClientApps: true, for: [], at: now)
-            #expect(standing?.isExhausted == false)
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let keys = [Contract.Scope.lookup, .admin].map {
+            APIKey(id: UUID(), name: "k", scopes: [$0], reach: .only([Sample.stadium]))
         }
-        #expect(limits.take(phone, isForClientApps: true, for: [], at: now)?.isExhausted == true)
-        let later = now.addingTimeInterval(1)
-        #expect(limits.take(phone, isForClientApps: true, for: [], at: later)?.isExhausted == false)
+        for _ in 0..<20 { #expect(limits.take(keys[0], for: [], at: now)?.isExhausted == false) }
+        #expect(limits.take(keys[0], for: [], at: now)?.isExhausted == true)
+        #expect(limits.take(keys[0], for: [], at: now + 1)?.isExhausted == false)
         // Lookups have no limit. Keys that are not for client apps have none in these settings.
-        #expect(limits.take(phone, isForClientApps: true, for: [.lookup], at: now) == nil)
-        #expect(limits.take(UUID(), for: [], at: now) == nil)
-    }
-}
-
-/// The IDs that the server gives to requests.
-struct RequestNamesTests {
-    @Test func `request IDs are unique, and have a form that callers may use for theirs`() {
-        let names = (0..<1_000).map { _ in RequestNames.next() }
-        #expect(Set(names).count == names.count)
-        #expect(names.allSatisfy { RequestID(rawValue: $0) != nil && $0.utf8.count <= 16 })
-    }
-}
-
-/// When a connection's pipelined requests are passed on.
-struct RequestTurnsTests {
-    /// Counts how often bytes are asked for.
-    private final class Reads: ChannelOutboundHandler {
-        typealias OutboundIn = ByteBuffer
-        var count = 0
-        func read(context: ChannelHandlerContext) { count += 1 }
-    }
-
-    @Test func `the next request is passed on after the answer to the last`() throws {
-        let line = try ParsedLine(RequestTurns())
-        try line.asks("/1", "/2", "/3")
-        #expect(line.passed == ["/1", "end"])
-        try line.answers()
-        #expect(line.passed == ["/1", "end", "/2", "end"])
-        try line.answers()
-        try line.answers()
-        #expect(line.passed == ["/1", "end", "/2", "end", "/3", "end"])
-        try line.asks("/4")
-        #expect(line.passed.suffix(2) == ["/4", "end"])
-    }
-
-    @Test func `no request is passed on while the client does not read its answers`() throws {
-        let line = try ParsedLine(RequestTurns())
-        try line.asks("/1", "/2")
-        line.isWritable = false
-        try line.answers()
-        #expect(line.passed == ["/1", "end"])
-        line.isWritable = true
-        #expect(line.passed == ["/1", "end", "/2", "end"])
-        line.isWritable = false
-        try line.answers()
-        try line.asks("/3")
-        #expect(line.passed.last != "/3" && line.passed.count == 4)
-    }
-
-    @Test func `the connection is not read while requests wait`() throws {
-        let reads = Reads()
-        let line = try ParsedLine(RequestTurns(), outside: reads)
-        let pipeline = line.channel.pipeline
-        pipeline.read()
-        #expect(reads.count == 1)
-        try line.asks("/1", "/2")
-        pipeline.read()
-        #expect(reads.count == 1)
-        try line.answers()
-        #expect(reads.count == 2)
-    }
-
-    @Test func `the rest of a request that is answered early is passed on before the next one`() throws {
-        let line = try ParsedLine(RequestTurns())
-        try line.says("POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
-        try line.answers()
-        try line.says("x")
-        try line.asks("/2")
-        #expect(line.passed == ["/1", "body", "end", "/2", "end"])
-    }
-
-    @Test func `a broken request and the end of the connection do not overtake requests that wait`() throws {
-        let line = try ParsedLine(RequestTurns())
-        try line.asks("/1", "/2")
-        line.channel.pipeline.fireErrorCaught(HTTPParserError.invalidMethod)
-        line.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        #expect(line.passed == ["/1", "end"])
-        try line.answers()
-        #expect(line.passed == ["/1", "end", "/2", "end", "\(HTTPParserError.invalidMethod)", "inputClosed"])
+        #expect(limits.take(keys[0], for: [.lookup], at: now) == nil)
+        #expect(limits.take(keys[1], for: [], at: now) == nil)
     }
 }
 
@@ -263,18 +178,15 @@ struct HeadRefusalsTests {
         try ParsedLine(HeadRefusals(headers: StandingHeaders(isSecure: false)))
     }
 
-    @Test(arguments: [
-        ("", "0 times"), ("Host: a\r\nhost: b\r\n", "2 times"), ("Host:\r\n", "is empty"),
-        ("Host: a b\r\n", "has a space"),
-    ])
-    func `an HTTP 1 1 request needs one Host, and gets 400 with the reason`(hosts: String, reason: String) throws {
+    @Test(arguments: ["", "Host: a\r\nhost: b\r\n", "Host:\r\n", "Host: a b\r\n"])
+    func `an HTTP 1 1 request needs one Host, and gets 400 with the reason`(hosts: String) throws {
         let line = try Self.line()
         try line.says("POST / HTTP/1.1\r\n\(hosts)Content-Length: 1\r\n\r\nx")
         #expect(line.passed == ["\(HTTPParserError.invalidHeaderToken)"])
         // Hummingbird's answer to an error of the parser.
         let answer = try line.answers(.badRequest, ["Content-Length": "0"])
         #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
-        #expect(answer.contains(reason) && answer.contains(#""status":400"#), "\(answer)")
+        #expect(answer.contains("one header Host") && answer.contains(#""status":400"#), "\(answer)")
     }
 
     @Test(arguments: ["0\r\n", "0\r\nHost: x\r\n", "1\r\nHost: x\r\n"])

@@ -59,62 +59,6 @@ struct IdempotencyTests {
         }
     }
 
-    @Test(arguments: [Problem(.eventNotFound, "Create it first."), Problem(.storeUnavailable, "gone", retryAfter: 1)])
-    func `after a refusal before any step the key is free, also for another body`(_ refusal: Problem) async throws {
-        try await withStores { stores in
-            let store = IdempotencyStore(database: Database(stores.pool))
-            func steps(_ content: String, _ work: @Sendable () async throws -> Response) async throws
-                -> Response
-            {
-                try await store.inSteps(
-                    Self.request(stores.now, content), waitLimit: .zero,
-                    recover: { _ in nil }, work: work)
-            }
-            let kind = try await problem { try await steps("POST /x {}") { throw refusal } }
-            #expect(kind == refusal.kind)
-            let other = try await steps("POST /x {\"a\":1}") { try await Self.work(stores) }
-            #expect(!other.isReplay)
-        }
-    }
-
-    @Test
-    func
-        `a key refused after a step accepts no other body, and a repetition recovers what was begun`()
-        async throws
-    {
-        try await withStores { stores in
-            _ = try await stores.apps.put(.sample())
-            let store = IdempotencyStore(database: Database(stores.pool))
-            func steps(_ content: String = "POST /x {}") async throws -> Response {
-                try await store.inSteps(
-                    Self.request(stores.now, content), waitLimit: .zero,
-                    recover: { Self.answer($0.uuidString, status: .created) },
-                    work: {
-                        _ = try await Self.reserve(stores)
-                        throw Problem(.apnsUnanswered, "silence")
-                    })
-            }
-            #expect(try await problem { try await steps() } == .apnsUnanswered)
-            #expect(try await problem { try await steps("POST /x {\"a\":1}") } == .idempotencyMismatch)
-            #expect(try await steps().isReplay)
-        }
-    }
-
-    @Test func `a failed part of the work that is caught undoes only that part`() async throws {
-        try await withStores { stores in
-            let store = IdempotencyStore(database: Database(stores.pool))
-            _ = try await store.once(Self.request(stores.now)) {
-                let result = try await Self.work(stores)
-                // The database refuses this within a savepoint.
-                await #expect(throws: PostgresError.self) {
-                    try await stores.channels.database.transaction { try await $0.query("select 1 / 0") }
-                }
-                return result
-            }
-            #expect(try await stores.apps.app(.sample()) != nil)
-        }
-    }
-
     @Test func `another body with the same key is refused, and each caller has its own keys`() async throws {
         try await withStores { stores in
             let store = IdempotencyStore(database: Database(stores.pool))
@@ -182,8 +126,8 @@ struct IdempotencyTests {
             }
             let early = try await problem {
                 try await store.inSteps(
-                    Self.request(stores.now), waitLimit: .zero,
-                    recover: { _ in throw Problem.inProgress }, work: { try await Self.work(stores) })
+                    Self.request(stores.now), recover: { _ in throw Problem.inProgress },
+                    work: { try await Self.work(stores) })
             }
             #expect(early == .idempotencyInProgress)
             // A process that looked before the crashed one began must not begin again.
@@ -192,12 +136,11 @@ struct IdempotencyTests {
             }
             #expect(second == .idempotencyInProgress)
             let outcome = try await store.inSteps(
-                Self.request(stores.now + 61), waitLimit: .zero,
-                recover: { Self.answer($0.uuidString, status: .created) }, work: { try await Self.work(stores) })
+                Self.request(stores.now + 61), recover: { Self.answer($0.uuidString, status: .created) },
+                work: { try await Self.work(stores) })
             #expect(try await Self.parts(outcome) == ["201", id.uuidString, "true"])
             let third = try await store.inSteps(
-                Self.request(stores.now + 61), waitLimit: .zero,
-                recover: { _ in nil }, work: { try await Self.work(stores) })
+                Self.request(stores.now + 61), recover: { _ in nil }, work: { try await Self.work(stores) })
             #expect(try await Self.parts(third) == Self.parts(outcome))
         }
     }
@@ -223,9 +166,7 @@ struct IdempotencyRouteTests {
         let (world, admin) = (RouteWorld(), try #require(RouteWorld.keys["gs_admin"]))
         let store = IdempotencyStore(database: world.database)
         for operation in Contract.Operation.all where operation.keepsAnswers {
-            // The items of a batch are read before its answer is looked for.
-            let item = #"{"eventKey": "derby", "event": "update", "contentState": {}}"#
-            let body = operation == .broadcastMany ? #"{"items": [\#(item)]}"# : "{}"
+            let body = "{}"
             let first = IdempotentRequest(
                 caller: admin.id, key: operation.id, content: Array("POST \(operation.sample)\n\(body)".utf8),
                 at: RouteWorld.now)

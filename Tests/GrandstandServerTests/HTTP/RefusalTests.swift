@@ -42,7 +42,6 @@ struct RefusalTests {
         .init(
             "a batch of 501", "POST", "/v1/broadcasts",
             #"{"items": [\#(Array(repeating: item, count: 501).joined(separator: ","))]}"#, pointers: ["/items"]),
-        .init("a patch that is a list", "PATCH", event, "[null]", pointers: [""], hint: "An object was expected"),
     ]
 
     private static func event(_ members: String, _ pointer: String) -> Refusal {
@@ -105,7 +104,6 @@ struct RefusalTests {
         key(#""scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z""#, "/expiresAt"),
         key(#""scopes": ["admin", "device"]"#, "/bundleId"),
         key(#""scopes": ["device"], "bundleIds": ["com.example.A", "com.example.B"]"#, "/bundleId"),
-        key(#""scopes": ["lookup"], "bundleIds": ["com.example.A", "com.Example.a"]"#, "/bundleIds/1"),
         key(#""scopes": ["organise", "lookup"], "eventKeyPrefix": "cup.""#, "/eventKeyPrefix"),
         webhook("https://localhost/", hint: "GRANDSTAND_WEBHOOK_NETWORKS"),
         .init(
@@ -117,7 +115,7 @@ struct RefusalTests {
     /// Query parameters that cannot be read, with their names.
     private static let queries = [
         ("/v1/events?limit=201", "limit"), ("/v1/events?kind=a&kind=b", "kind"),
-        ("/v1/audit-log?from=2026-11-21T20:45:01Z&to=2026-11-21T20:45:00Z", "to"),
+        ("/v1/audit-log?from=yesterday", "from"),
         (channels + "?managed=false&state=active", "managed"),
         ("/v1/quotas?cursor=com.example.Stadium%2Fstaging", "cursor"),
         (lookup + "?cursor=x", "cursor"),
@@ -273,27 +271,6 @@ struct ContractRouteTests {
         for (name, parameter) in Self.contract.document["components"]?["parameters"]?.members ?? [] {
             #expect(parameter["description"]?.string?.isEmpty == false, "\(name)")
         }
-    }
-
-    /// Where one of these rules does not hold, some generators of clients leave out an operation or a schema.
-    @Test func `every generator of clients reads all types, and keeps webhooks apart from operations`() {
-        var parameters = 0
-        Self.walk(Self.contract.document, "") { value, place in
-            if value["in"]?.string != nil, let schema = value["schema"].map(Self.contract.resolved) {
-                #expect(schema["type"]?.string != nil && schema["const"] == nil, "\(place)")
-                parameters += 1
-            }
-            // A value has one type, perhaps with null, or may be any JSON and has none.
-            let types = value["type"]?.string.map { [$0] } ?? value["type"]?.strings ?? []
-            #expect(types.count { $0 != "null" } <= 1, "\(place)")
-            // Generators do not read `not`.
-            if types.contains("array"), !place.contains("/not/") { #expect(value["items"] != nil, "\(place)") }
-        }
-        #expect(parameters > 40)
-        let requests = (Self.contract.document["webhooks"]?.members ?? []).flatMap { $0.value.members }
-        let tags = Set(requests.flatMap { $0.value["tags"]?.strings ?? [] })
-        #expect(!tags.isEmpty)
-        #expect(tags.isDisjoint(with: Self.contract.operations.flatMap { $0.value["tags"]?.strings ?? [] }))
     }
 
     private static func walk(_ value: YAML, _ place: String, _ visit: (YAML, String) -> Void) {

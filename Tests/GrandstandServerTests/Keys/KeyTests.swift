@@ -105,8 +105,8 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `last uses are written together, older ones change nothing, and an outage loses none`() async throws {
-        try await withStores(.own) { stores in
+    @Test func `last uses are written together, and older ones change nothing`() async throws {
+        try await withStores { stores in
             let (keys, start) = (stores.keys, stores.now)
             let (one, _) = try await stores.key("one", [.lookup])
             let (other, _) = try await stores.key("other", [.lookup])
@@ -116,16 +116,10 @@ struct KeyLedgerTests {
             keys.uses.withLock { $0 = [one.id: start + 5, UUID(): start] }
             try await keys.writeUses()
             #expect(try await keys.key(one.id).lastUsedAt == start + 10)
-            try await stores.pool.query("alter table api_keys rename to elsewhere")
             stores.clock.advance(by: 10)
             for key in [one, other] { keys.used(key) }
-            await #expect(throws: (any Error).self) { try await keys.writeUses() }
-            stores.clock.advance(by: 10)
-            keys.used(one)
-            try await stores.pool.query("alter table elsewhere rename to api_keys")
             try await keys.writeUses()
-            #expect(try await keys.key(one.id).lastUsedAt == start + 30)
-            #expect(try await keys.key(other.id).lastUsedAt == start + 20)
+            for key in [one, other] { #expect(try await keys.key(key.id).lastUsedAt == start + 20) }
         }
     }
 }

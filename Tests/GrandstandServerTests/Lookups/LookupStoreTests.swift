@@ -69,39 +69,6 @@ struct LookupStoreTests {
         }
     }
 
-    @Test(arguments: [
-        "update events set metadata = '{}', updated_at = now()", "update events set starts_at = starts_at",
-        "update audiences set due_at = now()", "update audiences set channel = channel, fenced_at = null",
-        "update channels set attempts = 3, changed_at = now()",
-    ])
-    func `a change that no answer shows is not in the journal`(_ sql: String) async throws {
-        try await withStores { stores in
-            try await stores.open("match-1")
-            let subjects = try await noted(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
-            #expect(subjects == [])
-        }
-    }
-
-    @Test func `a channel without a place is in the journal at each attempt, with the reason`() async throws {
-        try await withStores { stores in
-            try await stores.apps.put(.sample(channelLimit: 1, at: stores.now))
-            try await stores.open("match-1")
-            try await stores.put(.sample(), as: "match-2")
-            let key = try EventKey.sample("match-2")
-            var last = stores.now
-            for _ in 1...2 {
-                let subjects = try await noted(stores) { try await stores.align() }
-                #expect(subjects == ["event match-2"])
-                let record = try #require(try await stores.lookups.records(of: [key])[key]?.first)
-                #expect(record.reason == "quota-exhausted")
-                let next = try #require(record.nextAttemptAt)
-                #expect(next > last)
-                last = next
-                stores.clock.advance(by: 31)
-            }
-        }
-    }
-
     @Test func `a transaction that began earlier and commits later is still found in the journal`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")

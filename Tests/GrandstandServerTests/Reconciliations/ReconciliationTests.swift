@@ -22,9 +22,7 @@ struct ReconciliationTests {
             let run = try await stores.beginReconciliation()
             try await refuses(.reconciliationRunning) { try await stores.observe([], dead) }
             try await refuses(.reconciliationRunning) { try await stores.apply([], dead) }
-            try await refuses(.reconciliationRunning) {
-                try await stores.channels.extend(dead, until: stores.now)
-            }
+            try await stores.channels.extend(dead, until: stores.now)
             try await stores.channels.fail(dead, again: stores.now, now: stores.now)
             try await refuses(.reconciliationRunning) { try await stores.beginReconciliation() }
             try await stores.finish(run)
@@ -37,39 +35,33 @@ struct ReconciliationTests {
     }
 
     @Test
-    func `a run is due by the interval, on request, and for an unanswered creation, and after a failure at its time`()
+    func `a run is due by the interval, after a failure at its time, and for an unanswered creation`()
         async throws
     {
         try await withStores { stores in
             try await stores.put(.sample())
-            func next(_ interval: TimeInterval) async throws -> Date? {
-                try await stores.channels.nextDue(interval: interval, now: stores.now)
-            }
             #expect(try await stores.claimReconciliation(interval: 3_600) == nil)
-            #expect(try await next(3_600) == stores.now + 3_600)
-            #expect(try await next(0) == nil)
-
-            try await stores.channels.requestReconciliation(.sample(), now: stores.now)
-            let requested = try #require(try await stores.claimReconciliation())
-            #expect(requested.address.environment == .production)
+            stores.clock.advance(by: 3_600)
+            #expect(try await stores.claimReconciliation(interval: 0) == nil)
+            let failed = try #require(try await stores.claimReconciliation(interval: 3_600))
+            let other = try #require(try await stores.claimReconciliation(interval: 3_600))
+            #expect(failed.address.environment != other.address.environment)
+            #expect(try await stores.claimReconciliation(interval: 3_600) == nil)
+            try await stores.finish(other)
+            try await stores.channels.fail(failed, again: stores.now + 30, now: stores.now)
             #expect(try await stores.claimReconciliation() == nil)
-            let again = stores.now + 30
-            try await stores.channels.fail(requested, again: again, now: stores.now)
-            #expect(try await stores.claimReconciliation() == nil)
-            #expect(try await next(0) == again)
             stores.clock.advance(by: 30)
-            let retried = try #require(try await stores.claimReconciliation())
-            #expect(retried.failures == 1)
-            try await stores.finish(retried)
+            try await stores.finish(try #require(try await stores.claimReconciliation()))
 
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             // The creation is under way: nobody settles it before its lease has ended.
+            stores.clock.advance(by: 9)
             #expect(try await stores.claimReconciliation() == nil)
-            #expect(try await next(0) == stores.now + 10)
             try await stores.record(.unanswered(settleableAt: stores.now + 2), of: task)
-            #expect(try await next(0) == stores.now + 2)
-            stores.clock.advance(by: 2)
+            stores.clock.advance(by: 1)
+            #expect(try await stores.claimReconciliation() == nil)
+            stores.clock.advance(by: 1)
             #expect(try await stores.claimReconciliation() != nil)
         }
     }
@@ -89,7 +81,6 @@ struct ReconciliationTests {
             #expect(quota.unmanaged == 2)
             #expect(quota.apple == Contract.AppleCount(count: 3, at: stores.now))
 
-            try await stores.channels.keep(policies: ["b": .noMessageStored], run)
             let done = try await stores.apply(
                 [
                     .init(
@@ -144,9 +135,8 @@ struct ReconciliationTests {
             try await stores.accept(.update())
             stores.clock.advance(by: 1)
             let run = try await stores.beginReconciliation()
-            _ = try await stores.observe(["made"], run)
-            try await stores.channels.keep(policies: ["made": .mostRecentMessageStored], run)
-            let (actions, alarm) = try await stores.observe(["made"], run).applied(stores.now)
+            let (actions, alarm) = try await stores.observe(["made"], run).applied(
+                stores.now, ["made": .exists(.mostRecentMessageStored)])
             #expect(alarm == nil)
             #expect(actions.map(\.name) == [.settle])
             #expect(try await stores.apply(actions, run).done == [true])
@@ -253,7 +243,7 @@ struct ReconciliationTests {
                 let report = try await stores.finish(run, .listIncomplete)
                 answered.insert(report, at: 0)
                 let kept = try await stores.channels.report(
-                    Sample.known(UUID(uuidString: report.id)), of: .sample(), among: stores.apps)
+                    Sample.known(UUID(uuidString: report.id)), of: .sample())
                 #expect(JSONWriter.text(kept) == JSONWriter.text(report))
             }
             let first = try await stores.channels.reports(of: .sample(), PageRequest(limit: 40))
@@ -266,9 +256,10 @@ struct ReconciliationTests {
 }
 
 extension ReconciliationPlan {
-    /// What is concluded without asking Apple about single channels.
-    fileprivate func applied(_ now: Date) -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
-        conclusions([:], ReconciliationOptions(.init(apply: true)), now: now)
+    fileprivate func applied(
+        _ now: Date, _ readings: [String: Reading] = [:]
+    ) -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
+        conclusions(readings, ReconciliationOptions(.init(apply: true)), now: now)
     }
 }
 

@@ -163,19 +163,16 @@ struct StartRuleTests {
                 bundleId: "com.example.Goal", environment: .production, state: state, startedAt: startedAt.map(at),
                 finishedAt: finishedAt.map(at), counts: counts, byReason: ["A": 1])
         }
-        func total(_ reports: [Contract.AudienceStart], _ rates: [StartRate] = []) -> Contract.StartReport {
-            Contract.StartReport(reports, rates: rates, by: nil, at: at(60))
+        func total(_ reports: [Contract.AudienceStart], _ answered: Int = 0) -> Contract.StartReport {
+            Contract.StartReport(reports, answered: answered, by: nil, at: at(60))
         }
         let all = total([report(.done, 1, 5), report(.running, 2), report(.scheduled)])
         #expect(all.state == .running && all.startedAt == at(1) && all.finishedAt == nil)
         #expect(all.counts.followers == 6 && all.counts.ineligible.total == 3 && all.byReason == ["A": 3])
-        #expect(total([report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == at(5))
+        #expect(total([report(.done, 1, 5), report(.done, 2, 3), report(.done)]).finishedAt == at(5))
         #expect(total([report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
-
-        let ended = StartRate(answered: 40, from: at(0), until: at(10))
-        let underWay = StartRate(answered: 20, from: at(20))
-        for (rate, rates) in [(4.0, [ended]), (0.5, [underWay]), (1, [ended, underWay]), (nil, [])] {
-            #expect(total([], rates).perSecond == rate)
-        }
+        #expect(total([report(.done, 0, 10)], 40).perSecond == 4)
+        #expect(total([report(.done, 0, 10), report(.running, 20)], 60).perSecond == 1)
+        #expect(total([report(.running, 0)]).perSecond == nil)
     }
 }

@@ -131,49 +131,4 @@ struct StartSettleTests {
             #expect(try await world.sendAll() == [suspect])
         }
     }
-
-    @Test func `who is too late is counted until the event ends, unlocked, even if a replica dies`() async throws {
-        try await withStarts { world in
-            try await world.open(start: StartWorld.start(at: world.now, until: world.now + 60))
-            try await world.follow()
-            try await world.follow(system: "16.4")
-            try await world.sendAll()
-            world.stores.clock.advance(by: 60)
-            let dead = try #require(try await world.claim(by: UUID()).first)
-            #expect(dead.members.isEmpty)
-            #expect(try await world.claim().isEmpty)
-            #expect(try await world.report().state == .done)
-            world.stores.clock.advance(by: 10)
-            #expect(try await world.push().members.isEmpty)
-            let gone = try await world.followers(2)[1]
-            try await world.stores.pool.query("delete from installations where id = \(gone)")
-            func expect(due: Date?) async throws {
-                let counts = try await world.counts()
-                #expect((counts.followers, counts.accepted) == (3, 1))
-                #expect(counts.ineligible.tooLate == 1 && counts.ineligible.system == 1)
-                #expect(try await world.nextDue() == due)
-            }
-            try await expect(due: world.now + 60)
-            try await world.stores.accept(.end())
-            world.stores.clock.advance(by: 60)
-            let closing = try #require(try await world.claim().first)
-            // The table is locked, so the count must wait.
-            try await world.stores.pool.transaction { connection in
-                try await connection.query("lock table starts in access exclusive mode")
-                let settling = Task { try await world.settle(closing) }
-                try await until("the count waits") {
-                    try await world.stores.count(
-                        """
-                        select count(*) as n from pg_locks where not granted and relation = 'starts'::regclass
-                            and database = (select oid from pg_database where datname = current_database())
-                        """) == 1
-                }
-                #expect(
-                    try await world.stores.rows("(select from start_runs for no key update skip locked) r") == 1)
-                return settling
-            }.value
-            try await world.follow()
-            try await expect(due: nil)
-        }
-    }
 }

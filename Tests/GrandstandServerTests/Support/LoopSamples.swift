@@ -17,9 +17,6 @@ enum LoopSample {
 
     static let bundleID = name("com.example.Stadium")
 
-    /// A bundle ID without capitals. All APIs of APNs accept the same spelling of it.
-    static let plainID = name("com.example.stadium")
-
     static func rates(
         _ api: Contract.APNsAPI = .broadcast, keys: KeyWatch = KeyWatch(fault: { _ in nil }, logger: logger)
     ) -> SendRates {

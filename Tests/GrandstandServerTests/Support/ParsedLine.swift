@@ -19,18 +19,13 @@ final class ParsedLine {
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
             if let fault = error as? HTTPParserError { passed.append("\(fault)") }
         }
-
-        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-            if event as? ChannelEvent == .inputClosed { passed.append("inputClosed") }
-        }
     }
 
-    let channel = EmbeddedChannel()
+    private let channel = EmbeddedChannel()
     private let recorder = Recorder()
 
-    init(_ handler: some ChannelHandler, outside: (any ChannelHandler)? = nil) throws {
+    init(_ handler: some ChannelHandler) throws {
         let pipeline = channel.pipeline.syncOperations
-        if let outside { try pipeline.addHandler(outside) }
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         try pipeline.addHandler(handler, position: .after(parser))
@@ -43,20 +38,6 @@ final class ParsedLine {
     var passed: [String] { recorder.passed }
     /// The paths of the requests that were passed on.
     var paths: [String] { passed.filter { $0.hasPrefix("/") } }
-
-    /// Whether the client reads its answers.
-    var isWritable: Bool {
-        get { channel.isWritable }
-        set {
-            channel.isWritable = newValue
-            channel.pipeline.fireChannelWritabilityChanged()
-        }
-    }
-
-    /// Sends a request for each path.
-    func asks(_ paths: String...) throws {
-        try says(paths.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
-    }
 
     /// Sends bytes as a client, and returns what is answered at once.
     @discardableResult

@@ -46,21 +46,6 @@ struct Phones: Sendable {
         try await store.installation(id, secret: Self.secret)
     }
 
-    /// A registration and what the tables have of its installation.
-    func registration(
-        _ state: Contract.InstallationDraft = Self.state(), of id: InstallationID
-    ) async throws -> Registration {
-        var registration = Registration(id: id, secret: SecretHash(of: Self.secret), draft: state, now: stores.now)
-        let row = try #require(try await stores.pool.query(Registration.load([registration])).first)
-        registration.row = try Registration.Row(row, of: row.decode("app"))
-        return registration
-    }
-
-    /// The state that the tables have.
-    func state(of id: InstallationID) async throws -> Contract.InstallationDraft {
-        try #require(try await registration(of: id).row.state)
-    }
-
     /// Reports an activity that is shown.
     @discardableResult
     func report(

@@ -152,7 +152,7 @@ extension Samples {
                 try message([delivery(.expired, reason: text), gone]),
             ], starts: [start()], previews: [bundleID.rawValue: preview])
         var scheduled = try message([])
-        scheduled.state = .scheduled
+        (scheduled.id, scheduled.state) = (UUID().words, .scheduled)
         shown.scheduled = [scheduled]
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true

@@ -25,7 +25,7 @@ enum Sample {
     static func quota(_ bundleID: BundleID, _ environment: APNsEnvironment) -> Quota {
         Quota(
             bundleID: bundleID, environment: environment, limit: 100, byState: [.active: 95, .creating: 1],
-            byStoragePolicy: [.noMessageStored: 96],
+            byStoragePolicy: ["noMessageStored": 96],
             forecast: Forecast(peak: 96, peakAt: RouteWorld.now, exceedsAt: nil),
             apple: .init(count: 95, at: RouteWorld.now))
     }

@@ -13,7 +13,7 @@ extension Samples {
     func pages() async throws -> [any ConsolePage] {
         [
             SignIn(returningTo: "/console/events?state=live", fault: text),
-            ResourcePage(Problem(.forbidden, titled: text, text), requestID: "1a2b"),
+            ResourcePage(Problem(.forbidden, text), requestID: "1a2b"),
             ResourcePage(
                 Problem.invalid(text, at: text, text), FormFields(entries: [(text, text), ("long", text + "\n")]),
                 path: "/console/test", back: "/console", asksForKey: true),
@@ -80,23 +80,14 @@ extension Samples {
                 (1_200, Self.now.addingTimeInterval(-30)),
                 .init(development: .init(state: .unreachable, reason: text), production: .init(state: .reachable)),
                 now: Self.now),
-            samples: [sample], span: .day, visit())
+            samples: [sample], now: Self.now)
     }
 
     /// The frame of a page, with everything that it can contain.
     func frame(_ page: any ConsolePage) -> Frame {
         Frame(
             page, SignedIn(key: apiKey(bound: true), session: SessionSecret(), notice: text),
-            path: "/console/events/derby", query: "state=live", now: Self.now)
-    }
-}
-
-extension Table {
-    /// The texts of a column, row by row.
-    func texts(_ label: String) -> [String] {
-        rows.map { row in
-            (row.first { $0.label == label }?.pieces ?? []).map(\.text).joined(separator: " ")
-        }
+            path: "/console/events/derby", isLive: true, now: Self.now)
     }
 }
 
@@ -104,10 +95,9 @@ extension Piece {
     /// The text that the page shows.
     var text: String {
         switch self {
-        case .link(let link): link.moment?.text ?? link.label
+        case .link(let link): link.label
         case .time(let moment): moment.text
-        case .bar(let bar): bar.barText
-        case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text
+        case .words(let text), .quoted(let text), .code(let text), .state(let text): text
         case .level(_, let text): text
         }
     }

@@ -211,9 +211,8 @@ extension ShardWorld<StartStore> {
         hasToken: Bool = true, locale: String? = nil, variant: String? = nil,
         attributesType: String = "MatchAttributes", late: Bool = false
     ) async throws -> Int {
-        let version = try #require(SystemVersion(system))
         let id = try await stores.install(
-            system: version.number, locale: locale, variant: variant, enabled: enabled)
+            system: SystemVersion.number(system), locale: locale, variant: variant, enabled: enabled)
         try await stores.pool.query(
             """
             insert into follows (installation, topic, app)
@@ -240,10 +239,8 @@ extension ShardWorld<StartStore> {
 
     /// Adds the installation to all open runs, as its registration does.
     func enlist(_ installation: Int) async throws {
-        try await stores.pool.query(
-            StartStore.enlist(
-                "select id as run, \(installation)::bigint as installation from start_runs where closed_at is null",
-                at: now))
+        let app = try await stores.count("select app::bigint as n from installations where id = \(installation)")
+        try await stores.pool.query(StartStore.enlist([installation], of: [Int32(app)], at: now))
     }
 
     /// The installations whose starts are settled, with their states.

@@ -181,7 +181,7 @@ struct StoreWorld: Sendable {
             id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
             actor: "test", startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0,
             missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
-        try await channels.finish(run, report, again: nil, recreates: recreates, now: now)
+        try await channels.finish(run, report, recreates: recreates, now: now)
         return report
     }
 
@@ -216,8 +216,11 @@ struct StoreWorld: Sendable {
 
     func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
 
-    func nextReconciliation() async throws -> Date? {
-        try await channels.nextDue(interval: 0, now: now)
+    /// Whether a run is due now. It is not begun.
+    func isReconciliationDue(interval: TimeInterval = 0) async throws -> Bool {
+        let run = try await claimReconciliation(interval: interval)
+        if let run { try await channels.extend(run, until: now) }
+        return run != nil
     }
 
     // MARK: Broadcasts
@@ -531,12 +534,12 @@ extension StoreWorld {
         _ key: String = "match-1", in environment: APNsEnvironment = .production, variant: String? = nil
     ) async throws -> Contract.Lookup? {
         let name = LookupName(
-            app: LookupApp(try .sample(), environment), key: try .sample(key), variant: variant.flatMap(Variant.init))
-        guard let entry = try await lookups.records(of: [name.key])[name.key].map(LookupEntry.init),
-            let record = entry.record(of: name)
-        else { return nil }
+            app: try .sample("com.example.Goal", environment), key: try .sample(key),
+            variant: variant.flatMap(Variant.init))
+        let records = try await lookups.records(of: [name.key])[name.key] ?? []
+        guard let record = LookupEntry(records).record(of: name) else { return nil }
         return record.lookup(
-            variants: entry.variants(of: name).compactMap(\.self),
+            variants: records.filter { $0.isOf(name.app) }.compactMap(\.variant),
             with: try await lookups.contents(of: [record.lane])[record.lane], now: now)
     }
 

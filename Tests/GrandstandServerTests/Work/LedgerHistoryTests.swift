@@ -123,6 +123,21 @@ struct LedgerHistoryTests {
         }
     }
 
+    @Test func `all old rows are removed in one round, and a rule that fails does not stop the others`() async throws {
+        try await withStores { stores in
+            for name in ["a", "b", "c"] {
+                _ = try await stores.keys.create(name: name, scopes: [.lookup], bundleID: nil, by: .commandLine)
+            }
+            try await stores.pool.query("update api_keys set revoked_at = \(stores.now)")
+            var keys = try #require(PostgresHistory.rules().first { $0.rows == "keys" })
+            keys.step = 2
+            let wrong = RetentionRule(rows: "wrong", keep: 0) { _, _ in Removal("select wrong") { _ in [] } }
+            let later = stores.now + 1
+            await #expect(throws: Problem.self) { try await stores.history.prune([wrong, keys]) { later } }
+            #expect(try await stores.rows("api_keys") == 0)
+        }
+    }
+
     // MARK: Steps
 
     private static func has(_ key: String, _ stores: StoreWorld) async throws -> Bool {

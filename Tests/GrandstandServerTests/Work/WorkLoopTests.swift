@@ -116,11 +116,11 @@ struct WorkLoopTests {
         await running.value
     }
 
-    @Test func `a failed round is followed by another`() async {
+    @Test func `a failed round is followed by another, and an outage is logged when it begins and ends`() async {
         let failures = Mutex(3)
-        let journal = Journal()
+        let (journal, lines) = (Journal(), LogLines())
         let loop = WorkLoop<Int>(
-            Self.settings(), failure: "failed", LoopSample.worker(),
+            Self.settings(), failure: "failed", LoopSample.worker(logger: lines.logger),
             claim: { free, _ in
                 let fails = failures.withLock { left in
                     left -= 1
@@ -135,6 +135,7 @@ struct WorkLoopTests {
         running.cancel()
         await running.value
         #expect(failures.withLock { $0 } == -1)
+        #expect(lines.all == ["warning failed; trying again", "notice over: failed"])
     }
 
     @Test func `nothing is claimed while claims are not allowed`() async {
@@ -216,15 +217,6 @@ struct WorkLoopTests {
             let due = seconds.map { LoopSample.now + $0 }
             #expect(settings.pause(until: due, now: LoopSample.now, isIdle: isIdle) == pause)
         }
-    }
-
-    @Test func `an expensive round is followed by a rest, and one that waited for the database by a short rest`() {
-        var settings = Self.settings()
-        settings.rest = .milliseconds(50)
-        settings.restPerRound = 4
-        #expect(settings.rest(after: .milliseconds(1)) == .milliseconds(50))
-        #expect(settings.rest(after: .milliseconds(150)) == .milliseconds(600))
-        #expect(settings.rest(after: .seconds(110)) == .seconds(2))
     }
 }
 

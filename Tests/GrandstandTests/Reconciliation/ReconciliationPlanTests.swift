@@ -112,27 +112,16 @@ struct ReconciliationPlanTests {
 
     // MARK: Creations without an answer
 
-    @Test func `an unanswered creation gets the first channel of its policy that was seen after its call`() {
-        let call = call(.mostRecentMessageStored, began: 60)
-        let (unread, second) = (unmanaged("unread", nil), unmanaged("second", .mostRecentMessageStored, seen: 30))
+    @Test func `channels that an unanswered creation may have made are read for their policy`() {
         let plan = plan(
-            [call], [unmanaged("before", .mostRecentMessageStored, seen: 61), unmanaged("other"), unread, second])
+            [call(.mostRecentMessageStored)], [unmanaged("before", nil, seen: 61), unmanaged("unread", nil)])
         #expect(questions(plan) == ["unread"])
-        #expect(
-            conclusions(plan, ["unread": .exists(.mostRecentMessageStored)]).actions
-                == [
-                    .init(.reopen, call), .init(.contest, nil, unmanaged("unread", .mostRecentMessageStored)),
-                    .init(.contest, nil, second),
-                ])
-        #expect(
-            conclusions(plan, ["unread": .exists(.noMessageStored)]).actions == [.init(.settle, call, second)])
     }
 
-    @Test func `a creation waits while a channel may belong to another running call, and the list is read again`() {
+    @Test func `a creation waits while a channel may belong to another running call`() {
         let (call, underWay) = (call(began: 60), call(began: 30, settleable: -10))
         let plan = plan([call, underWay], [unmanaged("x", seen: 20)])
         #expect(conclusions(plan).actions.isEmpty)
-        #expect(plan.leavesUnanswered([]) && !plan.leavesUnanswered([.init(.reopen, call)]))
         // A channel of the other policy does not fit.
         let other = self.plan([call, underWay], [unmanaged("x", .mostRecentMessageStored, seen: 20)])
         #expect(conclusions(other).actions == [.init(.reopen, call)])
@@ -168,36 +157,11 @@ struct ReconciliationPlanTests {
                 == [.init(.settle, early, earlys), .init(.settle, late, either)])
     }
 
-    @Test func `adopting and deleting by people ends the uncertainty`() {
-        let call = call()
-        let channel = unmanaged("theirs?", seen: 40, lacked: nil)
-        for (options, name) in [
-            (ReconciliationOptions(.init(apply: true, adopt: true)), Contract.ReconciliationActionName.adopt),
-            (ReconciliationOptions(.init(apply: true, deleteUnmanaged: true), grace: 0), .deleteUnmanaged),
-        ] {
-            let (actions, alarm) = conclusions(plan([call], [channel]), [:], options)
-            #expect(actions.map(\.name) == [.reopen, name])
-            #expect(alarm == nil)
-        }
-    }
-
     @Test func `the alarm lasts a day`() {
         let young = plan([], [unmanaged("x", seen: 86_000, lacked: nil, contested: true)])
         let old = plan([], [unmanaged("x", seen: 86_400, lacked: nil, contested: true)])
         #expect(conclusions(young).alarm == .ambiguousCreation)
         #expect(conclusions(old).alarm == nil)
-    }
-
-    @Test func `a call does not wait forever for a complete list or a readable channel`() {
-        let (call, young) = (call(began: 200, settleable: 60), call(began: 200, settleable: 59))
-        let incomplete = conclusions(
-            plan(listed: ["here"], [entry("here"), entry("hidden"), call, young]),
-            ["hidden": .exists(.noMessageStored)])
-        #expect(incomplete.actions == [.init(.reopen, call)])
-        #expect(incomplete.alarm == .listIncomplete)
-        let unread = unmanaged("unread", nil, lacked: 210)
-        let silent = conclusions(plan([call], [unread]), [:])
-        #expect(silent.actions == [.init(.reopen, call), .init(.contest, nil, unread)])
     }
 
     // MARK: Refused channels

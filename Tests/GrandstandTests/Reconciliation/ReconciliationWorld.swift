@@ -72,9 +72,7 @@ struct ReconciliationWorld: CustomStringConvertible {
     }
 
     private mutating func sight(_ channelID: String, at moment: Date, lackedAt: Date? = nil) {
-        sights[channelID] = UnmanagedChannel(
-            channelID: channelID, firstSeenAt: moment, lackedAt: lackedAt,
-            storagePolicy: random.chance(0.5) ? apple[channelID] : nil)
+        sights[channelID] = UnmanagedChannel(channelID: channelID, firstSeenAt: moment, lackedAt: lackedAt)
     }
 
     private mutating func addRow(_ state: Channel.State, _ key: EventKey?, _ vanishing: Double) {
@@ -137,7 +135,6 @@ struct ReconciliationWorld: CustomStringConvertible {
         for channelID in plan.questions(options, now: now, limit: readLimit) {
             let policy = channelID == forgotten ? nil : apple[channelID]
             readings[channelID] = policy.map(ReconciliationPlan.Reading.exists) ?? .gone
-            sights[channelID]?.storagePolicy = apple[channelID]
         }
         let (actions, alarm) = plan.conclusions(readings, options, now: now)
         now += 1

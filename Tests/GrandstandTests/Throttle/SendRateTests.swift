@@ -178,13 +178,6 @@ struct AppSendRateTests {
         }
     }
 
-    /// For three seconds about half of the lanes are refused, a different set of lanes in each second.
-    private func refuse(_ rate: inout AppSendRate, from second: Int) {
-        traffic(&rate, seconds: second..<second + 1, refusing: [0, 2, 4, 6, 8])
-        traffic(&rate, seconds: second + 1..<second + 2, refusing: [1, 3, 5, 7, 9])
-        traffic(&rate, seconds: second + 2..<second + 3, refusing: [0, 3, 4, 7, 8])
-    }
-
     @Test func `a lane that is accepted again is slowed less and less`() throws {
         var rate = AppSendRate()
         traffic(&rate, seconds: 0..<5, refusing: [3])
@@ -199,12 +192,20 @@ struct AppSendRateTests {
         #expect(try #require(pauses.last) < pauses[0] / 4)
     }
 
-    @Test func `if all lanes are throttled alike it is the app's limit, and no lane has one of its own`() {
+    @Test func `if all lanes are throttled alike it is the app's limit, and then a lane's own limit is found, too`()
+        throws
+    {
         var rate = AppSendRate()
         traffic(&rate, seconds: 0..<3, refusing: [])
-        refuse(&rate, from: 3)
+        // For three seconds about half of the lanes are refused, a different set of lanes in each second.
+        for (second, lanes) in [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9], [0, 3, 4, 7, 8]].enumerated() {
+            traffic(&rate, seconds: second + 3..<second + 4, refusing: lanes)
+        }
         #expect(rate.rate.isLimited)
         for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(6)) == nil) }
+        traffic(&rate, seconds: 6..<30, refusing: [3])
+        #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
+        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
     }
 
     static let shares: [(Int, Int, Double, @Sendable (Int) -> Bool, Bool)] = [
@@ -263,16 +264,6 @@ struct AppSendRateTests {
         }
         // So many samples exclude chance.
         #expect(refused > 50)
-    }
-
-    @Test func `a lane with its own limit is found, even if the app has a limit, too`() throws {
-        var rate = AppSendRate()
-        traffic(&rate, seconds: 0..<3, refusing: [])
-        refuse(&rate, from: 3)
-        #expect(rate.rate.isLimited)
-        traffic(&rate, seconds: 6..<30, refusing: [3])
-        #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
-        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
     }
 
     /// Sixty lanes with a new state every second. Some have their own limits, which they all reach at about the same

@@ -148,30 +148,6 @@ import Testing
         }
     }
 
-    @Test func `among many cancelled requests in the line the others keep their order`() async throws {
-        try await withClient(configure: { $0.initialMaximumConcurrentStreams = 1 }) { connection, handler in
-            async let first = connection.outcome(post("/first"))
-            let held = try await handler.take(1)
-            var waiting: [Task<Result<HTTP2Response, HTTP2Failure>, Never>] = []
-            for number in 0..<60 {
-                waiting.append(Task { await connection.outcome(post("/\(number)")) })
-                while connection.state.waiting <= number { await Task.yield() }
-            }
-            for (number, task) in waiting.enumerated() where !number.isMultiple(of: 20) {
-                task.cancel()
-                #expect(await task.value == .failure(.cancelled))
-            }
-            #expect(connection.state.waiting == 3)
-            held[0].stream.respond(status: 200, headers: [], body: [])
-            for path in ["/0", "/20", "/40"] {
-                let next = try await handler.take(1)
-                #expect(next[0].request.path == path)
-                next[0].stream.respond(status: 200, headers: [], body: [])
-            }
-            #expect(await first.status == 200)
-        }
-    }
-
     @Test func `a cancelled task sends nothing`() async throws {
         try await withClient { connection, handler in
             let outcome = await Task {

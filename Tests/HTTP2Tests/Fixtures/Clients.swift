@@ -102,49 +102,29 @@ func withServer<Result: Sendable>(
     return try await ending(with: { await server.stop() }) { try await body(server) }
 }
 
-/// Random numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// A server with the test's behaviour. Requests that the closures do not handle can be awaited.
 final class TestHandler: HTTP2ServerHandler {
     typealias Exchange = (request: HTTP2Request, bodyIsCut: Bool, stream: HTTP2ServerStream)
 
     private let onRequest: @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool
     private let held: AsyncStream<Exchange>.Continuation
-    private let made: AsyncStream<Int>.Continuation
-    private let gone: AsyncStream<Int>.Continuation
     /// The requests that the closure `answering` did not handle, in order.
     let requests: AsyncStream<Exchange>
-    /// The IDs of opened connections, and of closed ones.
-    let openings: AsyncStream<Int>
-    let closures: AsyncStream<Int>
 
     /// - Parameter answering: returns whether it handled the request. The test can await the other requests with
     ///   `requests`.
     init(answering: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool = { _, _ in false }) {
         onRequest = answering
         (requests, held) = AsyncStream.makeStream()
-        (openings, made) = AsyncStream.makeStream()
-        (closures, gone) = AsyncStream.makeStream()
     }
 
-    func opened(_ connection: HTTP2ServerConnection) { made.yield(connection.id) }
+    func opened(_ connection: HTTP2ServerConnection) {}
 
     func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream) {
         if !onRequest(request, stream) { held.yield((request, bodyIsCut, stream)) }
     }
 
-    func closed(_ connection: HTTP2ServerConnection) { gone.yield(connection.id) }
+    func closed(_ connection: HTTP2ServerConnection) {}
 
     /// A server with this answer to every request.
     static func answering(_ answer: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Void) -> TestHandler {

@@ -1,8 +1,6 @@
 import CNghttp2
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
-import NIOTLS
 import Testing
 
 @testable import HTTP2
@@ -29,88 +27,6 @@ import Testing
                 #expect(await answer.status == 413)
             }
         }
-    }
-
-    @Test func `a body beyond what is read, or a header over the limit, resets only the stream`() async throws {
-        let limits: (inout HTTP2ServerConfiguration) -> Void = {
-            ($0.maximumBodyRead, $0.maximumHeaderList) = (100_000, 2_000)
-        }
-        try await withClient(.echo, configure: limits) { connection, _ in
-            let large = HTTP2Header("x-large", String(repeating: "y", count: 2_000))
-            for request in [post(body: [UInt8](repeating: 7, count: 300_000)), post(headers: [large])] {
-                #expect(await connection.outcome(request).isUnanswered)
-                #expect(await connection.outcome(post()).status == 200)
-            }
-        }
-    }
-
-    @Test func `only the first call on a stream has an effect`() async throws {
-        let handler = TestHandler.answering { _, stream in
-            stream.respond(status: 201, headers: [], body: [])
-            stream.respond(status: 500, headers: [], body: [])
-            stream.reset(code: HTTP2ErrorCode.cancel.rawValue)
-        }
-        try await withClient(handler) { connection, _ in
-            for _ in 0..<20 { #expect(await connection.outcome(post()).status == 201) }
-        }
-    }
-
-    @Test func `a connection has an ID and an end`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler) { server in
-            for _ in 0..<2 { try await withConnection(server.port) { _ in } }
-            let opened = await handler.openings.prefix(2).reduce(into: [Int]()) { $0.append($1) }
-            let ended = await handler.closures.prefix(2).reduce(into: [Int]()) { $0.append($1) }
-            #expect(Set(opened).count == 2 && Set(opened) == Set(ended))
-        }
-    }
-
-    @Test func `stopping sends outstanding answers and cuts the rest`() async throws {
-        let handler = TestHandler()
-        try await withServer(handler, { $0.drainTimeout = .seconds(2) }) { server in
-            let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
-            async let owed = connection.outcome(post("/owed"))
-            async let silent = connection.outcome(post("/silent"))
-            let held = try await handler.take(2)
-            async let stopping: Void = server.stop()
-            for exchange in held where exchange.request.path == "/owed" {
-                exchange.stream.respond(status: 200, headers: [], body: [1])
-            }
-            #expect(await owed.status == 200)
-            #expect(await silent.isUnanswered)
-            await stopping
-            _ = await connection.closed()
-            #expect(connection.state.goAway != nil)
-        }
-    }
-}
-
-/// A server's connection without a socket, on a clock that the test holds.
-struct IdleTests {
-    @Test func `a client that waits for an answer is not idle`() throws {
-        let held = NIOLockedValueBox<HTTP2ServerStream?>(nil)
-        let handler = TestHandler.answering { _, stream in
-            held.withLockedValue { $0 = stream }
-        }
-        var settings = HTTP2ServerConfiguration(
-            host: "127.0.0.1", port: 0, tls: try TestAuthority.shared.local.server())
-        settings.idleTimeout = .seconds(10)
-        let channel = EmbeddedChannel()
-        let server = try ServerHandler(settings, handler: handler, on: channel.embeddedEventLoop, logger: quiet)
-        server.connection = HTTP2ServerConnection(channel: channel, handler: server)
-        try channel.pipeline.syncOperations.addHandler(server)
-        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
-        channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"))
-        // GET https://a/ in HPACK's static table.
-        let request = Frame.make(type: 1, flags: 0x5, stream: 1, [0x82, 0x87, 0x84, 0x41, 1, 0x61])
-        let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-        try channel.writeInbound(ByteBuffer(bytes: preface + Frame.settings + request))
-        let stream = try #require(held.withLockedValue { $0 })
-        channel.embeddedEventLoop.advanceTime(by: .seconds(19))
-        #expect(channel.isActive)
-        stream.respond(status: 200, headers: [], body: [])
-        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-        #expect(!channel.isActive)
     }
 }
 

@@ -116,18 +116,6 @@ struct TLSHandlerTests {
         for write in [first, second, answer] { try write.wait() }
     }
 
-    @Test func `short writes of one flush share a record`() throws {
-        let pair = try Pair()
-        try pair.carry()
-        let writes = (0..<100).map { _ in pair.client.channel.write(ByteBuffer(string: "0123456789")) }
-        pair.client.channel.flush()
-        let bytes = try pair.client.take()
-        #expect(bytes.count < 1_000 + 64)
-        pair.server.receive(bytes)
-        #expect(pair.server.text.count == 1_000)
-        for write in writes { try write.wait() }
-    }
-
     @Test func `another library's error on this thread is not taken for an error of TLS`() throws {
         let pair = try Pair()
         for _ in 0..<20 {
@@ -228,8 +216,18 @@ struct TLSHandlerTests {
         #expect(SSL_get_finished(pair.server.tls.ssl, &now, 64) == count && now == finished)
     }
 
+    /// Knuth's linear congruential generator: the same bytes for the same seed.
+    private struct Dice: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state
+        }
+    }
+
     @Test(arguments: 0..<100) func `whatever bytes come, the connection waits or ends`(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = Dice(state: seed)
         let pair = try Pair()
         for _ in 0..<12 {
             for (from, to) in [(pair.client, pair.server), (pair.server, pair.client)] {

@@ -27,7 +27,7 @@ extension Doctor {
                 settings.trustRoots = configuration.trustRoots
                 do throws(HTTP2ConnectError) {
                     let connection = try await HTTP2ClientConnection.connect(settings, logger: logger)
-                    checks += Self.steps.map { DoctorCheck($0.name, of: subject, .ok, "works") }
+                    checks += Self.steps.map { DoctorCheck($0.name, of: subject, .ok, "") }
                     if use == "manage" {
                         reachable.insert(environment)
                         checks.append(await clock(connection, host, configuration.requestTimeout, subject))
@@ -41,8 +41,8 @@ extension Doctor {
         // Apps whose bundle ID APNs accepted only in lower case. The client then repeats the call and learns that.
         let lowercased = Mutex<Set<AppEnvironment>>([])
         var settings = configuration.clientSettings()
-        settings.remember = { quirk, app in
-            if quirk.quirk == .managementPath { lowercased.withLock { _ = $0.insert(app) } }
+        settings.remember = { app, quirk, _, _ in
+            if quirk == .managementPath { lowercased.withLock { _ = $0.insert(app) } }
         }
         let client = APNsClient(
             settings: settings, keys: KeyRing(directory: configuration.keyDirectory), now: now, logger: logger)
@@ -51,8 +51,7 @@ extension Doctor {
                 let subject = "\(app.bundleId) \(environment.rawValue)"
                 guard let address = try? app.address(in: environment) else { continue }
                 guard reachable.contains(environment) else {
-                    let why = "APNs' management host cannot be reached"
-                    checks.append(DoctorCheck("token", of: subject, .skipped, why))
+                    checks.append(DoctorCheck("token", of: subject, .skipped, "no connection"))
                     continue
                 }
                 let answer = await client.listChannels(at: address)
@@ -67,15 +66,12 @@ extension Doctor {
 
     // MARK: Connections
 
-    /// The results of the connection steps: `ok` before the failed step, which has the advice, and `skipped` after it.
+    /// The results of the connection steps: `ok` before the failed step, and `skipped` after it.
     static func failed(_ error: HTTP2ConnectError, _ subject: String) -> [DoctorCheck] {
         let failed = steps.firstIndex { $0.faults.contains(error.kind) } ?? 0
-        let parts = error.message.split(separator: ": check ", maxSplits: 1)
-        let advice = parts.count == 2 ? "check \(parts[1])" : nil
         return steps.enumerated().map { index, step in
-            if index < failed { return DoctorCheck(step.name, of: subject, .ok, "works") }
-            if index > failed { return DoctorCheck(step.name, of: subject, .skipped, "an earlier step failed") }
-            return DoctorCheck(step.name, of: subject, .failed, String(parts.first ?? ""), next: advice)
+            let outcome: DoctorCheck.Outcome = index < failed ? .ok : index == failed ? .failed : .skipped
+            return DoctorCheck(step.name, of: subject, outcome, index == failed ? error.message : "")
         }
     }
 
@@ -89,8 +85,7 @@ extension Doctor {
             headers: [], body: [])
         let answer = try? await connection.send(request, timeout: timeout)
         guard let date = answer?[header: "date"].flatMap(HTTPDate.parse) else {
-            let why = "no answer with a Date; if this machine's clock is wrong, the check `token` fails"
-            return DoctorCheck("clock", of: subject, .skipped, why)
+            return DoctorCheck("clock", of: subject, .skipped, "no answer with a Date")
         }
         return Self.clock(offBy: now().timeIntervalSince(date), subject)
     }
@@ -108,19 +103,15 @@ extension Doctor {
     static func checks(
         _ answer: APNsAnswer<ChannelListing>, of bundleID: BundleID, _ subject: String, lowercased: Bool = false
     ) -> [DoctorCheck] {
-        func check(_ name: String, _ outcome: DoctorCheck.Outcome, _ detail: String) -> DoctorCheck {
+        func check(_ name: String, _ outcome: DoctorCheck.Outcome, _ detail: String = "") -> DoctorCheck {
             DoctorCheck(name, of: subject, outcome, detail)
         }
         let token = check("token", .ok, "accepted")
         switch answer {
         case .accepted(let listing, _):
-            let capitals =
-                lowercased
-                ? "channels can be managed only with the bundle ID in lowercase (a known fault of APNs)"
-                : "the bundle ID is accepted as registered"
             return [
-                token, check("capability", .ok, "broadcasts are enabled"),
-                check("capitals", lowercased ? .warning : .ok, capitals),
+                token, check("capability", .ok, "on"),
+                check("capitals", lowercased ? .warning : .ok, lowercased ? "only lowercase" : ""),
                 check("list", .ok, "\(listing.channelIDs.count) channels"),
             ]
         case .refused(let refusal):
@@ -133,8 +124,7 @@ extension Doctor {
             case (_, .throttled), (_, .unavailable): return [check("list", .warning, said)]
             default: return [token, check("list", .failed, said)]
             }
-        case .unanswered(let why):
-            return [check("token", .skipped, "APNs gave no answer, so this is not known"), check("list", .failed, why)]
+        case .unanswered(let why): return [check("list", .failed, why)]
         case .unsent(let why), .withheld(let why): return [check("token", .failed, why)]
         }
     }

@@ -28,9 +28,9 @@ struct DoctorCheck: Error, Hashable, Codable {
         nextStep = next ?? ([.warning, .failed].contains(outcome) ? Self.advice(name, detail) : nil)
     }
 
-    /// What the table "Findings of doctor" says, without its links. Of several rows for a check the one with the reason of
-    /// the finding counts, or the last one.
-    private static func advice(_ name: String, _ finding: String) -> String? {
+    /// What the tables of the runbook say of a check or an alarm, without their links. Of several rows the one with the
+    /// reason of the finding counts, or the last one.
+    static func advice(_ name: String, _ finding: String) -> String? {
         let rows = EmbeddedFiles.rows(of: "runbook.md").filter { $0.count == 3 && $0[0].contains("`\(name)`") }
         let named = rows.first { $0[1].matches(of: /`(\w+)`/).contains { finding.contains($0.output.1) } }
         return (named ?? rows.last).map { $0[2].replacing(/\[([^\]]+)\]\([^)]+\)/) { $0.output.1 } }

@@ -3,25 +3,26 @@
 /// Time counts from the beginning of a step and not from the last byte. A client that sends one byte a second is as
 /// slow as one that sends none.
 ///
-/// A header may take `header`, counted from the first byte of a request or the beginning of the connection. A body, and
-/// bytes that wait for the peer to read, may take three times as long, and a pause between two requests six times. When
-/// the server stops, the peer has at most a second for its remaining steps.
+/// The first header may take `header`, counted from the beginning of the connection. A body, and bytes that wait for the
+/// peer to read, may take three times as long, and a pause between two requests, with the next header, six times.
 struct ConnectionDeadlines: Equatable {
     enum Step: Sendable {
-        /// The peer sent bytes that completed no part of a request, a whole header, or the end of a request.
-        case bytes, header, end
+        /// The peer sent a whole header, or the end of a request.
+        case header, end
         /// So many answers are complete. If a request has not been read to its end, the rest is still read, within its
         /// time limit. `finished`: the server has closed its side. It waits for the peer to close too, for at most the
-        /// time limit between two requests. `writable`: whether the peer reads what the server sends. `stop`: the server
-        /// begins to stop. Its own work has the whole drain; a peer has less time.
-        case answered(Int = 1), finished, writable(Bool), stop
+        /// time limit between two requests. `writable`: whether the peer reads what the server sends.
+        case answered(Int = 1), finished, writable(Bool)
+        /// The server stops: whoever it waits for has a second.
+        case stop
     }
 
-    private enum Phase: Equatable {
-        /// Waiting for a request's first byte.
-        case idle
-        case header
-        case body
+    /// How many times as long as a header a step may take.
+    private enum Phase: Int64 {
+        case header = 1
+        case body = 3
+        /// Waiting for a further request's header.
+        case idle = 6
     }
 
     private let header: Int64
@@ -31,8 +32,7 @@ struct ConnectionDeadlines: Equatable {
     private var unanswered = 0
     /// The server answers nothing more on this connection.
     private var isFinished = false
-    private var stalledSince: Int64?
-    private var stoppingSince: Int64?
+    private var stalledSince, stoppingSince: Int64?
 
     /// A new connection must begin with its request at once; otherwise it counts as slow.
     init(header: Int64, at now: Int64) {
@@ -41,40 +41,27 @@ struct ConnectionDeadlines: Equatable {
     }
 
     mutating func note(_ step: Step, at now: Int64) {
+        if case .writable(let isWritable) = step { stalledSince = isWritable ? nil : stalledSince ?? now }
+        if case .stop = step { stoppingSince = stoppingSince ?? now }
+        guard !isFinished else { return }
         switch step {
-        case .bytes: if phase == .idle, unanswered == 0, !isFinished { enter(.header, now) }
-        case .header where !isFinished:
+        case .header:
             unanswered += 1
-            enter(.body, now)
-        case .end: if phase == .body { enter(.idle, now) }
+            (phase, since) = (.body, now)
+        case .end: if phase == .body { (phase, since) = (.idle, now) }
         case .answered(let count):
             unanswered = max(0, unanswered - count)
-            if phase == .idle, unanswered == 0 { enter(.idle, now) }
-        case .finished where !isFinished:
-            isFinished = true
-            unanswered = 0
-            enter(.idle, now)
-        case .header, .finished: break
-        case .writable(let isWritable): stalledSince = isWritable ? nil : stalledSince ?? now
-        case .stop: stoppingSince = stoppingSince ?? now
+            if phase == .idle, unanswered == 0 { since = now }
+        case .finished: (isFinished, unanswered, phase, since) = (true, 0, .idle, now)
+        case .writable, .stop: break
         }
     }
 
     /// When the connection has to be closed if nothing happens; `nil`: the server has to act next.
     var deadline: Int64? {
-        let step: Int64? =
-            switch phase {
-            case .idle: unanswered == 0 ? since + 6 * header : nil
-            case .header: since + header
-            case .body: since + 3 * header
-            }
-        let patience = [step, stalledSince.map { $0 + 3 * header }].compactMap(\.self).min()
-        guard let patience, let stoppingSince else { return patience }
-        return min(patience, max(stoppingSince, stalledSince ?? stoppingSince) + min(header, 1_000_000_000))
-    }
-
-    private mutating func enter(_ phase: Phase, _ now: Int64) {
-        self.phase = phase
-        since = now
+        let step = phase == .idle && unanswered > 0 ? nil : since + phase.rawValue * header
+        let usual = [step, stalledSince.map { $0 + 3 * header }].compactMap(\.self).min()
+        guard let usual, let stoppingSince else { return usual }
+        return min(usual, max(stoppingSince, stalledSince ?? 0) + min(header, 1_000_000_000))
     }
 }

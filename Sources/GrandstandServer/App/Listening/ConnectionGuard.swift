@@ -7,18 +7,15 @@ final class ConnectionGuard: ExchangeHandler {
     private var deadlines: ConnectionDeadlines
     private let shares: ConnectionShares?
     private var context: ChannelHandlerContext?
-    /// Whether the bytes that were read last completed a part of a request.
-    private var hasParsed = false
     private var timer: Scheduled<Void>?
-    /// The time at which the timer fires. If a received byte only moves the deadline to a later time, the timer is not
-    /// set again, so the byte costs nothing.
-    private var timerAt: Int64?
+    private let timeout: Int64
 
     /// - Parameters:
     ///   - timeout: how long a header may take.
     ///   - shares: is told how many bytes wait for the client.
     init(_ timeout: Duration, _ shares: ConnectionShares?) {
-        deadlines = ConnectionDeadlines(header: Int64(timeout / .nanoseconds(1)), at: Self.now)
+        self.timeout = Int64(timeout / .nanoseconds(1))
+        deadlines = ConnectionDeadlines(header: self.timeout, at: Self.now)
         self.shares = shares
     }
 
@@ -26,7 +23,7 @@ final class ConnectionGuard: ExchangeHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        arm()
+        watch()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -35,19 +32,12 @@ final class ConnectionGuard: ExchangeHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        hasParsed = true
         switch unwrapInboundIn(data) {
         case .head: note(.header)
         case .body: break
         case .end: note(.end)
         }
         context.fireChannelRead(data)
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-        if !hasParsed { note(.bytes) }
-        hasParsed = false
-        context.fireChannelReadComplete()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -74,21 +64,16 @@ final class ConnectionGuard: ExchangeHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func note(_ step: ConnectionDeadlines.Step) {
-        deadlines.note(step, at: Self.now)
-        arm()
-    }
+    func note(_ step: ConnectionDeadlines.Step) { deadlines.note(step, at: Self.now) }
 
-    /// Sets a timer for the deadline. If the timer fires before the deadline, it is set again.
-    private func arm() {
-        guard let context, let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
-        timer?.cancel()
-        timerAt = deadline
-        let time = NIODeadline.uptimeNanoseconds(UInt64(clamping: deadline))
-        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
-            self.timerAt = nil
-            guard let deadline = self.deadlines.deadline, deadline <= Self.now else { return self.arm() }
-            self.context?.close(promise: nil)
+    /// Looks at the deadline four times in the time that a header may take, and twice a second.
+    private func watch() {
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(min(timeout / 4, 500_000_000))) {
+            if let deadline = self.deadlines.deadline, deadline <= Self.now {
+                self.context?.close(promise: nil)
+            } else {
+                self.watch()
+            }
         }
     }
 }

@@ -3,14 +3,13 @@
 /// A connection belongs to a stranger until one of its requests had a key that does not ship in client apps. Strangers,
 /// including phones, may have a share of all connections. If a new stranger exceeds this share, the connection of the
 /// oldest stranger is closed, so that a new client can always send its key. Known connections are closed only if clients
-/// together do not read more than `mostUnread` bytes of answers: then the connection that has waited longest is closed.
+/// together do not read more than `mostUnread` bytes of answers: then the connection with the most of them is closed.
 struct ConnectionPlaces<Name: Hashable, Peer> {
     private struct Place {
         let peer: Peer
         let arrival: Int
-        /// The bytes that wait for the client, and the place of the connection among those that wait.
+        /// The bytes that wait for the client.
         var unread = 0
-        var waitsAs = 0
     }
 
     private let maximum, mostUnread: Int
@@ -47,7 +46,7 @@ struct ConnectionPlaces<Name: Hashable, Peer> {
     }
 
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
-    mutating func know(_ name: Name) { if let place = places[name] { strangers[place.arrival] = nil } }
+    mutating func know(_ name: Name) { strangers[places[name]?.arrival ?? -1] = nil }
 
     /// - Returns: the connection; `nil`: it was closed before.
     @discardableResult
@@ -62,14 +61,13 @@ struct ConnectionPlaces<Name: Hashable, Peer> {
     ///
     /// - Returns: the connections to close.
     mutating func hold(_ bytes: Int, for name: Name) -> [Peer] {
-        guard var place = places[name] else { return [] }
+        guard let place = places[name] else { return [] }
         unread += bytes - place.unread
-        (place.unread, place.waitsAs, next) = (bytes, next, next + 1)
-        places[name] = place
+        places[name]?.unread = bytes
         var leaving: [Peer] = []
-        while unread > mostUnread,
-            let oldest = places.filter({ $0.value.unread > 0 }).min(by: { $0.value.waitsAs < $1.value.waitsAs })?.key
-        { if let peer = close(oldest) { leaving.append(peer) } }
+        while unread > mostUnread, let most = places.max(by: { $0.value.unread < $1.value.unread })?.key {
+            if let peer = close(most) { leaving.append(peer) }
+        }
         return leaving
     }
 }

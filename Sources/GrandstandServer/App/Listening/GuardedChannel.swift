@@ -5,8 +5,9 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// Hummingbird's HTTP/1.1 connection, with TLS if there are certificates, and with Grandstand's handlers directly behind
-/// the parser: one for the time limits of its peer, one for requests that reach no route, one for lookups, and one that
-/// passes on one request at a time. Each new connection uses the newest certificates.
+/// the parser: one for the time limits of its peer, one for requests that reach no route, and one for lookups. NIO's own
+/// then passes on one request at a time: a client that sends many does not make the server hold many answers. Each new
+/// connection uses the newest certificates.
 struct GuardedChannel: ServerChildChannel {
     let base: HTTP1Channel
     let timeout: Duration
@@ -30,7 +31,8 @@ struct GuardedChannel: ServerChildChannel {
             let limits = ConnectionGuard(timeout, shares)
             let lookups = lookups.map { LookupHandler(lookups: $0) { limits.note(.answered($0)) } }
             let handlers: [(any ChannelHandler)?] = [
-                limits, HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)), lookups, RequestTurns(),
+                limits, HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)), lookups,
+                HTTPServerPipelineHandler(),
             ]
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandlers(handlers.compactMap(\.self), position: .after(parser))

@@ -3,7 +3,6 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import Postgres
 
 extension Server {
     /// Runs one listener of the API until a graceful stop.
@@ -30,16 +29,10 @@ extension Server {
                 base: base, timeout: configuration.clientTimeout, certificates: certificates, shares: shares,
                 lookups: lookups)
         }
-        // Each request waits for the database for a limited time.
-        let patient = CallbackResponder<APIContext> { request, context in
-            try await PostgresTimeLimit.$current.withValue(.request(configuration.databaseWait)) {
-                try await responder.respond(to: request, context: context)
-            }
-        }
         // Hummingbird logs at info what this server logs itself.
         let quiet = quiet(logger)
         try await Application(
-            responder: patient, server: server,
+            responder: responder, server: server,
             configuration: .init(
                 address: .hostname(configuration.host, port: port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -63,8 +56,7 @@ extension Server {
             try await channel.close()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw StartError(
-                "\(variable): port \(port) on \(host) is in use; stop the program that listens there, or choose "
-                    + "another port; 0 picks a free one")
+                "\(variable): port \(port) on \(host) is in use; stop that program, or choose another port")
         } catch {
             throw StartError("GRANDSTAND_HOST: cannot listen on \(host):\(port): \(error)")
         }

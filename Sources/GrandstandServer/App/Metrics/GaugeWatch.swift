@@ -7,50 +7,33 @@ internal import Synchronization
 /// The gauges of the whole database: quotas, unsettled rows, the database's size, and the last reconciliations. Each
 /// replica reads and reports them. The quotas that it reads are also compared with their last levels, and sampled.
 ///
-/// Unknown values are not reported: after a failed reading, the last values are dropped.
+/// Unknown values are not reported: after a failed reading, the last values are dropped. A hanging database fails it, too.
 final class GaugeWatch: Sendable {
-    /// Seconds after which values are dropped if the next reading takes longer, because the database hangs.
-    private static let lifetime: TimeInterval = 15
-
     let channels: ChannelStore
     /// How long events hold their channels, for the quota's forecast.
     let tenure: ChannelTenure
     /// The database's time.
     let now: @Sendable () -> Date
-    private let reading = Mutex<(samples: [GaugeSample], at: Date)?>(nil)
-    /// The last sample of the quotas. If no replica runs within a minute after a sample is due, it is missing and is not
-    /// added later.
-    private let sampledAt = Mutex(Date.distantPast)
+    private let reading = Mutex<[GaugeSample]>([])
 
-    init(
-        _ channels: ChannelStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date
-    ) {
+    init(_ channels: ChannelStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date) {
         (self.channels, self.tenure, self.now) = (channels, tenure, now)
     }
 
     /// The values of the last reading; empty: they are unknown.
-    var current: [GaugeSample] {
-        let now = now()
-        return reading.withLock { reading in
-            reading.flatMap { now.timeIntervalSince($0.at) < Self.lifetime ? $0.samples : nil } ?? []
-        }
-    }
+    var current: [GaugeSample] { reading.withLock(\.self) }
 
+    /// The quotas are sampled again and again within 15 seconds after a sample is due. If no replica runs then, it is
+    /// missing and is not added later.
     func look() async throws {
-        do {
-            let now = now()
-            let quotas = try await channels.quotas(now: now, tenure: tenure)
-            let samples = try await quotas.flatMap { $0.gauges(at: now) } + backlog(now: now)
-            reading.withLock { $0 = (samples, now) }
-            try await channels.noteLevels(of: quotas, now: now)
-            let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
-            guard now.timeIntervalSince(due) <= 60, sampledAt.withLock({ $0 < due }) else { return }
-            try await channels.keepSamples(of: quotas, at: due)
-            sampledAt.withLock { $0 = due }
-        } catch {
-            reading.withLock { $0 = nil }
-            throw error
-        }
+        let now = now()
+        var samples: [GaugeSample] = []
+        defer { reading.withLock { [samples] in $0 = samples } }
+        let quotas = try await channels.quotas(now: now, tenure: tenure)
+        samples = try await quotas.flatMap { $0.gauges(at: now) } + backlog(now: now)
+        try await channels.noteLevels(of: quotas, now: now)
+        let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
+        if now.timeIntervalSince(due) <= 15 { try await channels.keepSamples(of: quotas, at: due) }
     }
 
     /// The work that waits now, and the database's size. Unsettled rows are counted by partial indexes, so the cost
@@ -72,30 +55,34 @@ final class GaugeWatch: Sendable {
                         then greatest(b.accepted_at, b.send_at) end) as oldest
                 from deliveries d
                 cross join lateral (select environment from audiences where lane = d.lane offset 0) l
-                cross join lateral (select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
+                cross join lateral (
+                    select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
                 where d.settled_at is null group by l.environment, d.state),
             found (name, labels, value, since) as (
-                select 'grandstand_deliveries_pending', array[e::text, s], coalesce(p.count, 0)::float8, null::timestamptz
+                select 'grandstand_deliveries_pending', array[e::text, s],
+                    coalesce(p.count, 0)::float8, null::timestamptz
                 from unnest(enum_range(null::environment)) e cross join unnest(\(states)::text[]) s
                 left join pending p on p.environment = e and p.state::text = s
                 union all
                 select 'grandstand_delivery_oldest_seconds', array[e::text], 0, min(p.oldest)
-                from unnest(enum_range(null::environment)) e left join pending p on p.environment = e group by e
+                from unnest(enum_range(null::environment)) e
+                left join pending p on p.environment = e group by e
                 union all
                 select 'grandstand_webhook_oldest_seconds', '{}', 0, min(created_at)
                 from webhook_messages where settled_at is null
                 union all
-                select 'grandstand_reconciliation_age_seconds', array[ae.bundle_id, ae.environment::text], 0,
-                    coalesce(r.finished_at, a.created_at)
+                select 'grandstand_reconciliation_age_seconds',
+                    array[ae.bundle_id, ae.environment::text], 0, coalesce(r.finished_at, a.created_at)
                 from app_environments ae join apps a using (bundle_id)
                 left join lateral (
                     select finished_at from reconciliations
                     where bundle_id = ae.bundle_id and environment = ae.environment
                     order by started_at desc, id desc limit 1) r on true
                 union all
-                select 'grandstand_database_bytes', '{}', pg_database_size(current_database()), null)
-            select name, labels, greatest(value, extract(epoch from \(now)::timestamptz - since)::float8) as value
-            from found
+                select 'grandstand_database_bytes', '{}',
+                    pg_database_size(current_database()), null)
+            select name, labels,
+                greatest(value, extract(epoch from \(now)::timestamptz - since)::float8) as value from found
             """
         ).map { (try $0.decode("name"), try $0.decode("labels"), try $0.decode("value")) }
     }
@@ -112,9 +99,9 @@ extension Quota {
             ("grandstand_channels_forecast_peak", app, Double(forecast.peak)),
             ("grandstand_channels_unmanaged", app, Double(unmanaged)),
             ("grandstand_channels_missing", app, Double(missing)),
-            ("grandstand_unaccepted_seconds", app, unacceptedSince.map { max(0, now.timeIntervalSince($0)) } ?? 0),
+            ("grandstand_unaccepted_seconds", app, max(0, now.timeIntervalSince(unacceptedSince ?? now))),
             ("grandstand_installations", app, Double(devices.installations)),
-            ("grandstand_installations_new", app, Double(max(devices.created, devices.createdBefore))),
+            ("grandstand_installations_new", app, Double(devices.created)),
         ]
         if let exceedsAt = forecast.exceedsAt {
             samples.append(("grandstand_channels_exceed_seconds", app, max(0, exceedsAt.timeIntervalSince(now))))

@@ -87,13 +87,12 @@ final class ServerMetrics: MetricsFactory {
     /// Adds a source of gauges, which is called whenever metrics are read.
     func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.withLock { $0.append(source) } }
 
-    /// - Parameter path: the route's path; `nil`: there is no route. The request's own path is not used, so that
-    ///   clients cannot create new time series.
+    /// - Parameters:
+    ///   - method: one of those that the HTTP parser knows. It refuses others.
+    ///   - path: the route's path; `nil`: there is no route. The request's own path is not used, so that clients cannot
+    ///     create new time series.
     func answered(method: String, path: String?, status: Int, time: Duration) {
-        // An HTTP client can send any method. All unknown methods share one series, so that a client cannot create any
-        // number of series.
-        let isKnown = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(method)
-        answers(method: isKnown ? method : "other", path: path ?? "none", status: status)(time)
+        answers(method: method, path: path ?? "none", status: status)(time)
     }
 
     /// Returns a counter for answers of one kind.

@@ -1,12 +1,11 @@
 internal import Grandstand
 internal import GrandstandContract
 
-/// The progress of an audience's start: a bar of all followers, and the same as a sentence.
-struct StartBar: Sendable {
+/// The progress of an audience's start, as a sentence.
+struct StartProgress: Sendable {
     /// `com.example.Stadium, production`
     let audience: String
     let startState: String
-    let bar: Bar
     /// `Of 1,200 followers, 1,100 confirmed it, Apple took it for 50 more and 50 are to get it.`
     let counted: String
     /// Why it waits.
@@ -21,13 +20,12 @@ struct StartBar: Sendable {
             (none.system, "by their system"), (none.disabled, "switched off"), (none.noToken, "without a token"),
             (none.tooLate, "too late"),
         ])
-        let all: [(kind: String, count: Int, words: String)] = [
-            ("confirmed", counts.confirmed, "# confirmed it"),
-            ("accepted", taken, "Apple took it for #\(counts.confirmed > 0 ? " more" : "")"),
-            ("rejected", counts.rejected, "Apple refused it for #\(refusals)"),
-            ("unknown", counts.unknown, "Apple did not answer for #"),
-            ("to-go", counts.pending, "# are to get it"),
-            ("none-for", none.total, "# cannot get one\(causes)"),
+        let all: [(count: Int, words: String)] = [
+            (counts.confirmed, "# confirmed it"),
+            (taken, "Apple took it for #\(counts.confirmed > 0 ? " more" : "")"),
+            (counts.rejected, "Apple refused it for #\(refusals)"),
+            (counts.unknown, "Apple did not answer for #"), (counts.pending, "# are to get it"),
+            (none.total, "# cannot get one\(causes)"),
         ]
         audience = Wording.list(report.bundleId, report.environment.rawValue, report.variant)
         startState = report.state.rawValue
@@ -39,7 +37,6 @@ struct StartBar: Sendable {
         let end = said.isEmpty ? [] : [said.suffix(2).joined(separator: " and ")]
         let sentence = ["Of \(Wording.count(counts.followers, "follower"))"] + said.dropLast(2) + end
         counted = counts.followers == 0 ? "Nobody follows it yet." : sentence.joined(separator: ", ") + "."
-        bar = Bar(all.map { ($0.kind, $0.count) }, of: counts.followers, text: "\(audience): \(counted)")
     }
 
     /// ` (2 switched off, 1 too late)`; empty if all counts are 0.
