@@ -771,7 +771,7 @@ create table starts (
     run bigint not null,
     installation bigint not null,
     state start_state not null default 'pending',
-    -- Of a pending start: when it is sent.
+    -- When it is sent; null: it is not pending.
     due_at timestamptz,
     -- Pushes that were sent and that APNs is known not to have processed.
     attempts integer not null default 0,
@@ -787,9 +787,11 @@ create table starts (
     -- is on the same phone, so that phone gets no second start.
     token bytea,
     primary key (run, installation),
-    check (due_at is null or state = 'pending')
-);
-create index starts_open on starts (run, state, due_at, installation) where state in ('pending', 'sending');
+    check ((due_at is not null) = (state = 'pending'))
+)
+-- No index has a column that the settlement of a start changes, so it writes the row only, on the row's page.
+with (fillfactor = 80);
+create index starts_pending on starts (run, due_at, installation) where due_at is not null;
 create index starts_by_lost_token on starts (run, token) where token is not null;
 create index starts_of_heirs on starts (run, installation) where former is not null;
 

@@ -21,7 +21,7 @@ with tables as (
     select 'has', t.typname, 'enum value ' || e.enumlabel
     from pg_enum e join pg_type t on t.oid = e.enumtypid where t.typnamespace = 'public'::regnamespace
     union all
-    -- A reader fails on a value that it does not know. Only the audit log ignores such entries.
+    -- A reader fails on a value that it does not know. Only the audit log shows such words as they are.
     select 'asks', t.typname, 'to read enum value ' || e.enumlabel
     from pg_enum e join pg_type t on t.oid = e.enumtypid
     where t.typnamespace = 'public'::regnamespace and t.typname <> 'audit_action'

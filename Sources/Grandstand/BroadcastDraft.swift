@@ -124,3 +124,30 @@ extension Contract.TokenCounts {
             pending: state.isSettled ? 0 : progress.pending)
     }
 }
+
+extension Contract.Broadcast {
+    /// Sets the deliveries, and what follows from them.
+    package mutating func set(_ deliveries: [Contract.Delivery], isScheduled: Bool, isCancelled: Bool) {
+        self.deliveries = deliveries
+        state = .init(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
+        counts = Dictionary(grouping: deliveries, by: \.state.rawValue).mapValues(\.count)
+    }
+
+    /// The ID as the database has it.
+    package var uuid: UUID {
+        guard let uuid = UUID(uuidString: id) else { preconditionFailure("\(id) is not the ID of a broadcast") }
+        return uuid
+    }
+}
+
+extension Contract.Delivery {
+    /// The delivery of a message that was accepted just now.
+    package init(_ message: LaneMessage, _ audience: Audience) {
+        self.init(
+            kind: message.kind, counts: message.tokens.map { Contract.TokenCounts($0, message.state) },
+            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+            variant: audience.variant?.rawValue, channelId: message.channelID, state: message.state, attempts: 0,
+            priority: message.priority.rawValue, apnsExpiration: message.apnsExpiration,
+            apnsRequestId: message.requestID.words)
+    }
+}

@@ -9,7 +9,7 @@ package struct DeliveryPlan: Sendable {
     package struct Item: Sendable {
         package let audience: Audience
         /// The message's lane, as a number of the caller's choice.
-        package let place: Int
+        package let index: Int
         package let kind: Contract.DeliveryKind
         /// The audience's content type.
         let type: ContentType?
@@ -19,11 +19,11 @@ package struct DeliveryPlan: Sendable {
         package internal(set) var refusal: Problem?
 
         package init(
-            _ audience: Audience, place: Int = 0, kind: Contract.DeliveryKind = .channel, type: ContentType? = nil,
+            _ audience: Audience, index: Int = 0, kind: Contract.DeliveryKind = .channel, type: ContentType? = nil,
             missingType: String? = nil
         ) {
             self.audience = audience
-            self.place = place
+            self.index = index
             self.kind = kind
             self.type = type
             self.missingType = missingType

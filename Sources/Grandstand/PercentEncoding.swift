@@ -28,22 +28,8 @@ package enum PercentEncoding {
 
 extension UInt8 {
     /// Whether this is an ASCII letter or digit.
-    var isAlphanumeric: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
+    var isAlphanumeric: Bool { self < 0x80 && (Character(UnicodeScalar(self)).isLetter || hexValue != nil) }
 
     /// The value of a hexadecimal digit; `nil` for anything else.
-    var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
+    fileprivate var hexValue: UInt8? { Character(UnicodeScalar(self)).hexDigitValue.map { UInt8($0) } }
 }

@@ -37,7 +37,7 @@ package struct KeyRefusal: Sendable, Hashable {
 /// answers and the given time.
 package struct TokenStanding: Sendable, Equatable {
     /// What a request may do.
-    package enum Turn: Sendable, Equatable {
+    package enum Permission: Sendable, Equatable {
         /// Send the request. While APNs refuses the token, the request shows whether APNs accepts it again.
         case send
         /// Wait this many seconds. Then the next probe may be sent.
@@ -60,7 +60,7 @@ package struct TokenStanding: Sendable, Equatable {
     package init() {}
 
     /// Decides what a request that is about to be sent may do.
-    package mutating func turn(now: Date) -> Turn {
+    package mutating func permission(now: Date) -> Permission {
         guard let refusal else { return .send }
         let wait = probeAt?.timeIntervalSince(now) ?? 0
         // The second condition is false if the clock was set back; the request is then a probe.

@@ -47,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     func run() async throws {
-        ServerProcess.prepare()
+        ProcessSetup.prepare()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let logger = configuration.makeLogger()
         if configuration.isProxyIgnored { logger.warning("HTTPS_PROXY is ignored: connections to APNs use no proxy") }

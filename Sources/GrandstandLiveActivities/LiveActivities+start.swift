@@ -27,8 +27,7 @@ extension LiveActivities {
         // the same activity.
         let (results, result) = AsyncStream.makeStream(of: StartResult.self)
         Task { [attempt = attempt(wanted)] in result.yield(await attempt.value) }
-        for await result in results { return try result.get() }
-        return .waiting
+        return try await results.first { _ in true }?.get() ?? .waiting
     }
 
     /// Seconds for which an event may be unknown to the server. After this time, the request to show an activity is

@@ -70,9 +70,11 @@ public actor LiveActivities {
     /// Stops watching and uploading, as if the app were killed. Returns when no attempt to start an activity is left.
     package func stop() async {
         for task in running { task.cancel() }
-        for attempt in attempts.values { attempt.cancel() }
         wake()
-        for attempt in attempts.values { _ = await attempt.value }
+        while let attempt = attempts.values.first {
+            attempt.cancel()
+            _ = await attempt.value
+        }
     }
 
     /// Follows topics. They are saved at once, and uploaded as soon as possible.

@@ -65,7 +65,6 @@ struct ProgramsTests {
     @Test func `programs in PATH are used first`() {
         let folders = Programs.folders(path: "/first:relative:/second")
         #expect(folders.starts(with: ["/first", "/second"]))
-        #expect(!folders.contains("relative"))
     }
 
     @Test func `links are followed to the program's folder`() async throws {
@@ -177,7 +176,7 @@ struct CrashTests {
         while FileManager.default.fileExists(atPath: "\(workshop.data)/postmaster.pid") {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(try workshop.log(of: "postgres.log").contains("database system is shut down"))
+        #expect(try workshop.log.contains("database system is shut down"))
         #expect(try await workshop.answer("select answer from kept") == "42")
     }
 
@@ -202,6 +201,11 @@ struct CrashTests {
         let log = try await workshop.startDetachedServer(data: workshop.data)
         #expect(try await workshop.answer("select answer from kept") == "42")
         #expect(try Workshop.text(log).contains("received fast shutdown request"))
+    }
+
+    @Test func `two directories with long paths have different socket folders`() {
+        let long = "/" + String(repeating: "d", count: ClusterLayout.socketPathLimit)
+        #expect(ClusterLayout(directory: long).socketFolder != ClusterLayout(directory: long + "e").socketFolder)
     }
 
     @Test func `a server that somebody else has started on the data is left alone`() async throws {
@@ -232,7 +236,7 @@ struct CrashTests {
         #expect(try await cluster.start() == connection)
         #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
         await cluster.stop()
-        #expect(try workshop.log(of: "postgres.log").contains("was not properly shut down"))
+        #expect(try workshop.log.contains("was not properly shut down"))
     }
 
     @Test func `a process number that now belongs to another program does not block the start`() async throws {

@@ -84,9 +84,7 @@ final class Workshop: Sendable {
         return bin
     }
 
-    func log(of name: String) throws -> String {
-        try Self.text("\(directory)/\(name)")
-    }
+    var log: String { get throws { try Self.text("\(directory)/postgres.log") } }
 
     /// Starts a server on the data without a cluster object, like a server that is left after a crash. Returns the path
     /// of the server's log, which is in the data folder, because the server's account writes it.
@@ -141,7 +139,6 @@ final class Workshop: Sendable {
 }
 
 /// A program exited with an error.
-struct ProgramFailure: Error, CustomStringConvertible {
+struct ProgramFailure: Error {
     let output: String
-    var description: String { output }
 }

@@ -188,8 +188,7 @@ struct CommandTests {
     }
 
     @Test func `the manual page describes every command of the program`() async throws {
-        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-        let manual = try await Program.run(root.appending(path: "scripts/manual"), [Self.program.path, "1.2.3"])
+        let manual = try await Program.run(Stage.root.appending(path: "scripts/manual"), [Self.program.path, "1.2.3"])
         #expect(manual.exitCode == 0, "\(manual.text)")
         #expect(manual.text.contains("Grandstand 1.2.3") && !manual.text.contains("@VERBS@"))
         let verbs = try await Program.run(Self.program, ["help"]).text.matches(of: /(?m)^  ([a-z]+) +[A-Z]/).map {

@@ -140,9 +140,17 @@ struct StopTests {
             let server = try await ChildProcess.server(environment)
             try await Stage.onDatabase(of: environment) { pool in
                 try await pool.transaction { connection in
-                    // Keys can be read. The stop cannot write when the key was last used.
+                    // Keys can be read. The loop that writes when a key was last used waits for the lock.
                     try await connection.query("lock table api_keys in exclusive mode")
                     #expect(try await HTTPCaller(url: server.url, secret: secret)("GET", "/v1/apps").status == 200)
+                    try await until("the use of the key waits for the lock") {
+                        try await !pool.query(
+                            """
+                            select from pg_stat_activity where query like '%update api_keys%' and wait_event_type = 'Lock'
+                                and datname = current_database()
+                            """
+                        ).isEmpty
+                    }
                     let began = ContinuousClock.now
                     await server.terminate()
                     // The stop takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.

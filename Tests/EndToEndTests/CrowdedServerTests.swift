@@ -180,33 +180,3 @@ struct ShareTests {
         }
     }
 }
-
-/// The limit of webhooks, which many callers reach at the same time.
-@Suite(.timeLimit(.minutes(20)))
-struct LimitTests {
-    @Test func `an app has at most twenty webhooks, also if many are made at once, and other apps' do not count`()
-        async throws
-    {
-        try await Stage.with { stage in
-            for app in [Stage.bundleID, "com.example.Other"] { try await stage.putApp(app) }
-            let own = try await stage.caller([.organise], app: Stage.bundleID)
-            let draft = #"{"url": "https://hooks.example.com/x", "topics": ["channel.replaced"]}"#
-            let answers = try await concurrently(24) { _ in try await own("POST", "/v1/webhooks", draft) }
-            #expect(answers.count { $0.status == 201 } == 20)
-            for refused in answers where refused.status != 201 {
-                #expect(refused.slug == "webhook-limit" && refused.json["limit"]?.int == 20, "\(refused.text)")
-            }
-            let other = try await stage.caller([.organise], app: "com.example.Other")
-            #expect(try await other("POST", "/v1/webhooks", draft).status == 201)
-            // The limit also holds when an existing webhook is changed to belong to this app.
-            let all = try await stage.api("POST", "/v1/webhooks", draft).json["id"]?.string ?? ""
-            let moved = draft.dropLast() + #", "bundleId": "\#(Stage.bundleID)"}"#
-            #expect(try await stage.api("PUT", "/v1/webhooks/\(all)", String(moved)).slug == "webhook-limit")
-            // A deleted webhook makes room for another one.
-            let one = try #require(answers.first { $0.status == 201 }?.json["id"]?.string)
-            #expect(try await own("PUT", "/v1/webhooks/\(one)", draft).status == 200)
-            #expect(try await own("DELETE", "/v1/webhooks/\(one)").status == 204)
-            #expect(try await own("POST", "/v1/webhooks", draft).status == 201)
-        }
-    }
-}

@@ -8,8 +8,6 @@ internal import Testing
 /// What a server tells a Prometheus.
 @Suite(.timeLimit(.minutes(20)))
 struct MetricsTests {
-    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-
     @Test func `a played match produces all metrics of dashboards and alerts, and only documented ones`()
         async throws
     {
@@ -89,7 +87,7 @@ struct MetricsTests {
     }
 
     private static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try String(contentsOf: Stage.root.appending(path: path), encoding: .utf8)
     }
 }
 

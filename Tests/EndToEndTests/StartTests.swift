@@ -18,7 +18,7 @@ struct StartTests {
             environment: environment.merging(["GRANDSTAND_PORT": "0"]) { given, _ in given })
         do {
             await (try Server.build(configuration, wallClock: { Date() + lead }, logger: Stage.logger)).close()
-        } catch let error as StartError {
+        } catch let error as ExitError {
             #expect(!error.description.contains("\n"))
             return error.description
         }
@@ -70,6 +70,11 @@ struct StartTests {
         insert into schema_migrations (version, name, checksum, least)
             select max(version) + 1, 'of_the_next_release', 'x', 100000 from schema_migrations;
         """
+
+    @Test func `the error for an unreachable database does not contain the password`() async throws {
+        let line = try await Self.refusal(["DATABASE_URL": "postgres://user:topsecret@127.0.0.1:1/grandstand"])
+        #expect(line.contains("database") && !line.contains("topsecret"))
+    }
 
     @Test func `a database without the schema says which command to run`() async throws {
         try await withDatabase(.empty) { database in

@@ -185,5 +185,6 @@ struct StormTests {
             #expect(known.activities[card.id]?.eventKey == card.eventKey, "seed \(seed)")
         }
         #expect(phone.server.installations.count == 1, "seed \(seed)")
+        #expect(phone.network.disturbed > 0 || phone.network.requests.count < 10, "seed \(seed)")
     }
 }

@@ -239,21 +239,21 @@ struct TokenStandingTests {
     @Test func `one refusal changes nothing, and after the second in a row requests wait`() {
         var standing = TokenStanding()
         _ = standing.refused(.invalidProviderToken, now: at(1))
-        #expect(standing.turn(now: at(1)) == .send && standing.refusal == nil)
+        #expect(standing.permission(now: at(1)) == .send && standing.refusal == nil)
         let begins = standing.refused(.expiredProviderToken, now: at(2))
         let refusal = KeyRefusal(reason: .expiredProviderToken, since: at(1))
         #expect(begins && standing.refusal == refusal)
-        #expect(standing.turn(now: at(3)) == .wait(refusal, seconds: 2))
+        #expect(standing.permission(now: at(3)) == .wait(refusal, seconds: 2))
     }
 
     @Test func `one request is sent every three seconds, whatever its result is`() {
         var standing = TokenStanding()
         // The last ones are late answers to requests that were sent before the key counted as refused.
         for _ in 0..<100 { _ = standing.refused(.invalidProviderToken, now: at(1)) }
-        let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.turn(now: at($0)) }
+        let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.permission(now: at($0)) }
         #expect(turns.count { $0 == .send } == 9 && turns[0] != .send)
         // A clock that was set back delays nothing.
-        #expect(standing.turn(now: at(-3_600)) == .send)
+        #expect(standing.permission(now: at(-3_600)) == .send)
         let begins = standing.refused(.invalidProviderToken, now: at(31))
         #expect(!begins)
         #expect(standing.refusal == KeyRefusal(reason: .invalidProviderToken, since: at(1)))

@@ -311,7 +311,7 @@ struct StateChangeTests {
     ) throws -> StateDecision {
         let audience = Audience.ID(bundleID: try #require(type?.bundleID), environment: .production)
         var target = StateDecision.TargetAudience(audience: audience, type: type, newest: Array(shown.utf8))
-        target.told = Array(old.utf8)
+        target.lastState = Array(old.utf8)
         return try StateDecision(
             Contract.StateDraft(
                 contentState: RawJSON(unchecked: new.utf8), sequence: sequence, sequenceEpoch: epoch, final: isFinal),

@@ -36,6 +36,14 @@ struct DeliveryPlanTests {
         try plan(request, for: [unstored, stored]).messages.map(\.apnsExpiration)
     }
 
+    @Test func `an alert rings for 15 minutes, or as long as its content is of use`() throws {
+        for (seconds, expected) in [(nil, 900.0), (600, 600), (3_600, 3_600)] as [(Int?, TimeInterval)] {
+            var alert = request(expiresIn: seconds)
+            alert.alert = RawJSON(unchecked: "{}".utf8)
+            #expect(try plan(alert).messages.first?.ringsUntil == now.addingTimeInterval(expected))
+        }
+    }
+
     @Test func `apns-expiration is 0 where nothing is stored, otherwise the given time, or in 8 h`() throws {
         #expect(try expirations(request()) == [0, epoch + 28_800])
         #expect(try expirations(request(expiresIn: 300)) == [0, epoch + 301])

@@ -27,16 +27,10 @@ struct RateLimitTests {
 
     @Test func `a full bucket accepts its burst, and then says when to retry`() {
         var limit = RateLimit(policy, at: start)
-        for remaining in [3, 2, 1, 0] {
-            let standing = limit.take(policy, at: start)
-            #expect(!standing.isExhausted)
-            #expect(standing.remaining == remaining)
-            #expect(standing.limit == 4)
-        }
-        let refused = limit.take(policy, at: start)
-        #expect(refused.isExhausted)
-        #expect(refused.remaining == 0)
-        #expect(refused.reset == 1)
+        let standings = (0..<5).map { _ in limit.take(policy, at: start) }
+        #expect(standings.map(\.remaining) == [3, 2, 1, 0, 0])
+        #expect(standings.map(\.isExhausted) == [false, false, false, false, true])
+        #expect(standings.allSatisfy { $0.limit == 4 } && standings[4].reset == 1)
     }
 
     @Test func `a request is accepted after the reported time to retry`() {

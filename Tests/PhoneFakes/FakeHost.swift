@@ -188,11 +188,10 @@ package final class FileVault: Vault {
     }
 
     package func read() throws -> Data? {
-        let isLocked = refusals.withLock { left in
+        try refusals.withLock { left in
             left -= 1
-            return left >= 0
+            if left >= 0 { throw CocoaError(.fileReadNoPermission) }
         }
-        if isLocked { throw CocoaError(.fileReadNoPermission) }
         return try? Data(contentsOf: file)
     }
 
@@ -232,11 +231,8 @@ package final class TestTime: Sendable {
 extension ClientTime {
     /// A phone's clock that stands still. A sleep lasts until it is cancelled.
     package static var standing: ClientTime {
-        var time = system
-        time.now = { Date(timeIntervalSince1970: 1_700_000_000) }
-        time.uptime = { .zero }
+        var time = TestTime().time
         time.sleep = { _ in try await Task.sleep(for: .seconds(86_400)) }
-        time.chance = { 0 }
         return time
     }
 }

@@ -75,6 +75,7 @@ package final class FakeNetwork: DeviceServer {
         var requests: [DeviceRequest] = []
         var lookups: [String] = []
         var fate: @Sendable (Int, DeviceRequest) -> Fate = { _, _ in .arrives }
+        var disturbed = 0
     }
 
     private let server: any DeviceServer
@@ -85,6 +86,8 @@ package final class FakeNetwork: DeviceServer {
     /// Every request that the phone made, whatever became of it.
     package var requests: [DeviceRequest] { state.withLock { $0.requests } }
     package var lookups: [String] { state.withLock { $0.lookups } }
+    /// How many requests did not simply arrive.
+    package var disturbed: Int { state.withLock { $0.disturbed } }
 
     /// Sets what happens to requests, which have numbers, from now on. Lookups always arrive.
     package func setFate(_ fate: @escaping @Sendable (Int, DeviceRequest) -> Fate) { state.withLock { $0.fate = fate } }
@@ -95,7 +98,9 @@ package final class FakeNetwork: DeviceServer {
     package func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
         let fate = state.withLock { state in
             defer { state.requests.append(request) }
-            return state.fate(state.requests.count, request)
+            let fate = state.fate(state.requests.count, request)
+            if case .arrives = fate {} else { state.disturbed += 1 }
+            return fate
         }
         var answer: Result<Bool, any Error> = .failure(NoAnswer())
         switch fate {

@@ -15,6 +15,8 @@ struct ConnectionStringTests {
     @Test(arguments: [
         "postgres://secret%zz@h/x", "postgres://me:secret@h/x?bogus=1", "postgres://[secret", "mysql://me:secret@h/x",
         "mysql://me:secret@h/x?a=b", "POSTGRES://me:secret@h/x", "host=one secret", "host=one password='secret",
+        "postgres://me:secret@h:99999999/x", "host=h port=abc", "host=h sslmode=bogus",
+        "target_session_attrs=primary,secret",
     ])
     func `a connection string that libpq cannot read is refused`(_ text: String) {
         #expect(!ConnectionString.isReadable(text))

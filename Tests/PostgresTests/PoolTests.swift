@@ -272,11 +272,7 @@ struct NoticeTests {
 
     private func withPool(_ body: (PostgresPool, Heard) async throws -> Void) async throws {
         let heard = Heard()
-        let pool = try await TestCluster.pool(maximumConnections: 1) {
-            $0.onNotices = heard.hear
-        }
-        try await body(pool, heard)
-        await pool.close()
+        try await TestCluster.with(1, { $0.onNotices = heard.hear }) { try await body($0, heard) }
     }
 
     @Test func `the notices of a transaction are delivered together, after its end and before its caller continues`()

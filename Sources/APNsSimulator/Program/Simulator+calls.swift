@@ -132,13 +132,6 @@ extension Simulator {
     /// Removes a fault, and sends the answers that it withholds.
     package func removeFault(_ name: String) { removeFaults { $0.name == name } }
 
-    /// Adds a rate limit (`Bucket`), in the JSON of the control API.
-    ///
-    /// - Throws: `SimulatorError` if the bucket cannot be read.
-    package func addBucket(_ bucket: String) throws {
-        _ = try add(JSONValue(Array(bucket.utf8), at: "The bucket").read(at: "the bucket"))
-    }
-
     func add(_ bucket: Bucket) throws -> Bucket {
         try change { memory, now throws(SimulatorError) in try memory.apns.buckets.add(bucket, now: now) }
     }

@@ -18,7 +18,7 @@ package struct StateDecision: Sendable {
         /// The audience's newest accepted content; `nil`: none, or Apple did not take it.
         package var newest: [UInt8]?
         /// The audience's last state; `nil`: its newest accepted content counts as the last state.
-        package var told: [UInt8]?
+        package var lastState: [UInt8]?
         package var rings: [Ring] = []
         /// Whether the audience names a content type that its app does not have. `DeliveryPlan.check` warns about it.
         package var isMisnamed: Bool
@@ -83,10 +83,10 @@ package struct StateDecision: Sendable {
         for (name, content) in own { ofVariants[name] = try content.tree() }
         let changes = targets.map { target in
             let old = target.newest.flatMap { try? JSONValue(parsing: $0) }
-            let told = target.told.flatMap { try? JSONValue(parsing: $0) } ?? old
+            let lastState = target.lastState.flatMap { try? JSONValue(parsing: $0) } ?? old
             let new = target.audience.variant.flatMap { ofVariants[$0.rawValue] } ?? general
-            let change = Self.change(from: old, after: told, to: new, by: target.type)
-            return (target: target, told: told, new: new, change: change)
+            let change = Self.change(from: old, after: lastState, to: new, by: target.type)
+            return (target: target, lastState: lastState, new: new, change: change)
         }
         let news = changes.filter { $0.change.outcome != .unchanged }
         let ends = report.isFinal && !isOver
@@ -95,7 +95,7 @@ package struct StateDecision: Sendable {
             throw Self.stale("the sequenceEpoch \(progress.epoch)", has: epoch, progress)
         }
         if epoch == progress.epoch, let sequence = report.sequence, let last = progress.sequence,
-            sequence < last || sequence == last && !changes.allSatisfy({ $0.told?.isSame(as: $0.new) ?? true })
+            sequence < last || sequence == last && !changes.allSatisfy({ $0.lastState?.isSame(as: $0.new) ?? true })
         {
             throw Self.stale("the sequence \(last)", has: sequence, progress)
         }
@@ -109,13 +109,13 @@ package struct StateDecision: Sendable {
         }
         let ringing = news.first { $0.change.outcome == .rings }
         var (alert, alerts): ([UInt8]?, [String: [UInt8]]) = (nil, [:])
-        if let ringing, let old = ringing.told, let place = ringing.change.rule,
+        if let ringing, let old = ringing.lastState, let place = ringing.change.rule,
             let rule = ringing.target.type?.rules.rings?[place]
         {
             alert = rule.alert(for: nil, from: old, to: general)
-            for (target, told, new, _) in changes {
+            for (target, lastState, new, _) in changes {
                 guard let variant = target.audience.variant,
-                    let ownAlert = rule.alert(for: variant, from: told ?? old, to: new), ownAlert != alert
+                    let ownAlert = rule.alert(for: variant, from: lastState ?? old, to: new), ownAlert != alert
                 else { continue }
                 alerts[variant.rawValue] = ownAlert
             }
@@ -151,14 +151,14 @@ package struct StateDecision: Sendable {
     ///
     /// - Parameters:
     ///   - old: the newest accepted content; `nil`: there is none, or Apple did not take it.
-    ///   - told: the last state; `nil`: the newest accepted content counts as the last state.
+    ///   - lastState: the last state; `nil`: the newest accepted content counts as the last state.
     ///   - type: `nil`: every difference is an update.
     /// - Returns: the outcome, and the index in `rings` of the rule that matched.
     package static func change(
-        from old: JSONValue?, after told: JSONValue? = nil, to new: JSONValue, by type: ContentType?
+        from old: JSONValue?, after lastState: JSONValue? = nil, to new: JSONValue, by type: ContentType?
     ) -> (outcome: Contract.StateOutcome, rule: Int?) {
         if let old, old.source.elementsEqual(new.source) || old.isSame(as: new) { return (.unchanged, nil) }
-        if let before = told ?? old,
+        if let before = lastState ?? old,
             let ringing = type?.rules.rings?.firstIndex(where: { $0.when.holds(from: before, to: new) })
         {
             return (.rings, ringing)

@@ -1,4 +1,6 @@
+internal import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// A message that a lane sends now, with what its request to `/4/broadcasts/apps/…` or its pushes to tokens are made of,
 /// and then with what became of it. A repetition sends exactly the same bytes.
@@ -31,6 +33,32 @@ package struct ClaimedDelivery: Sendable, Equatable {
         self.body = body
         self.askedAt = askedAt
         self.replica = replica
+    }
+
+    /// The request for a message as it is sent now: perhaps without its alert, or with the content of another message.
+    ///
+    /// - Parameters:
+    ///   - own: the message's broadcast.
+    ///   - content: the broadcast whose content is sent (`LaneMessage.content`).
+    /// - Returns: `nil`: the lane has not given the message a timestamp.
+    package init?(
+        _ message: LaneMessage, on lane: Lane, at address: APNsAddress, own: Contract.BroadcastDraft,
+        content: Contract.BroadcastDraft, askedAt: Date, replica: UUID
+    ) {
+        guard let timestamp = message.timestamp else { return nil }
+        var payload = own.payload(for: lane.audience.variant)
+        if !message.alerting { payload.alert = nil }
+        // A token that comes late may get the content of an `end`, although the event continues.
+        if !message.isEnd { (payload.event, payload.dismissalDate) = (.update, nil) }
+        if message.contentOf != nil {
+            let content = content.payload(for: lane.audience.variant)
+            payload.contentState = content.contentState
+            payload.staleDate = content.staleDate
+            payload.relevanceScore = content.relevanceScore
+        }
+        self.init(
+            lane: lane.id, message: message, address: address, body: payload.body(timestamp: timestamp),
+            askedAt: askedAt, replica: replica)
     }
 
     /// - Parameter verdict: `nil`: the message was not sent.

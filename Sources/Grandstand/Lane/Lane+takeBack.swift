@@ -32,11 +32,11 @@ extension Lane {
     /// Prepares a lane for the last `end` of a cancelled event. Messages that wait are cancelled, unless the lane
     /// already has an `end` of its own.
     ///
-    /// - Parameter hasTokens: whether activities with tokens show the audience's event.
-    /// - Returns: whether the last `end` must be sent: the lane has no other `end`, and has a recipient.
-    package mutating func makeWayForEnd(hasTokens: Bool = false, at now: Date) -> Bool {
+    /// - Returns: whether the last `end` must be sent: the lane has no other `end`, and has a channel or is reached by
+    ///   tokens.
+    package mutating func makeWayForEnd(at now: Date) -> Bool {
         guard fencedAt == nil else { return false }
         cancelWaiting(at: now)
-        return channel != nil || hasTokens || audience.delivery == .tokens
+        return channel != nil || audience.delivery == .tokens
     }
 }

@@ -3,12 +3,13 @@ package import FoundationEssentials
 package import GrandstandContract
 
 /// The messages of one audience, in order: to its channel, and to the tokens of activities without a channel. Of each kind
-/// at most one message is under way, and the newest state replaces older ones. The
-/// newest content, the `end` and the rising timestamps are those of the audience.
+/// at most one message is under way, and the newest state replaces older ones. The newest content, the `end` and the
+/// rising timestamps are those of the audience.
 ///
 /// All rules about order, supersession, expiry, pacing, rank and due time are methods of this value
 /// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, calls a method and writes it back.
-/// Nothing else writes the row.
+/// Besides, single statements write a few columns: `Outbox.adopt`, `AudienceColumns`, the deletion of an app, and the
+/// deletion of old rows.
 package struct Lane: Sendable, Hashable {
     /// The channel that its messages go to.
     package struct Channel: Sendable, Hashable {
@@ -52,32 +53,32 @@ package struct Lane: Sendable, Hashable {
     package var newest: UUID?
     /// The broadcast whose content is the last state of the event (`Contract.StateDraft`) for this lane's audience. `nil`: none
     /// came.
-    package var told: UUID?
+    package var lastState: UUID?
     /// Until this time APNs stores the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
-    private var channelTurn = Turn()
-    private var tokensTurn = Turn()
+    private var channelSchedule = Schedule()
+    private var tokensSchedule = Schedule()
 
     /// What each kind of messages has of its own.
-    package struct Turn: Sendable, Hashable {
+    package struct Schedule: Sendable, Hashable {
         package var lease: Lease?
         /// The `aps.timestamp` of the last message; 0 before the first.
         package var lastTimestamp = 0
         /// No message is sent before this time, because of the lane's interval or because APNs asked to wait.
         package var readyAt: Date?
-        /// Since when the lane waits for its turn; `nil`: it does not wait. Newer messages do not change this time.
+        /// Since when the lane waits to be served; `nil`: it does not wait. Newer messages do not change this time.
         package var waitsSince: Date?
 
         package init() {}
     }
 
-    package subscript(kind: Contract.DeliveryKind) -> Turn {
-        get { kind == .tokens ? tokensTurn : channelTurn }
-        set { if kind == .tokens { tokensTurn = newValue } else { channelTurn = newValue } }
+    package subscript(kind: Contract.DeliveryKind) -> Schedule {
+        get { kind == .tokens ? tokensSchedule : channelSchedule }
+        set { if kind == .tokens { tokensSchedule = newValue } else { channelSchedule = newValue } }
     }
 
     /// The highest `aps.timestamp` of all messages: a device may know one that was sent in the other way.
-    package var lastTimestamp: Int { max(channelTurn.lastTimestamp, tokensTurn.lastTimestamp) }
+    package var lastTimestamp: Int { max(channelSchedule.lastTimestamp, tokensSchedule.lastTimestamp) }
 
     package init(id: Int, audience: Audience, channel: Channel?) {
         self.id = id
@@ -134,20 +135,23 @@ package struct Lane: Sendable, Hashable {
         return time <= now ? min(time, self[kind].waitsSince ?? time) : time
     }
 
-    /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel.
+    /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel. Content also leaves with
+    /// starts (`StartStanding.step`) and to tokens that come late (`CrowdNews`), each by its own rule.
     func sendable(_ kind: Contract.DeliveryKind, at now: Date) -> Date? {
         guard let head = queue(kind).first, kind == .tokens || channel != nil else { return nil }
-        let turn = self[kind]
-        guard takesMessages(kind) else { return max(now.addingTimeInterval(Self.channelPause), turn.readyAt ?? now) }
+        let schedule = self[kind]
+        guard takesMessages(kind) else {
+            return max(now.addingTimeInterval(Self.channelPause), schedule.readyAt ?? now)
+        }
         let form = form(of: head, at: now)
         // If a message to tokens has begun, its next shard does not wait for the interval.
-        var time = max(now, kind == .channel || form.hasNewTimestamp ? turn.readyAt ?? now : now)
+        var time = max(now, kind == .channel || form.hasNewTimestamp ? schedule.readyAt ?? now : now)
         // A message that changed since the last attempt does not wait for its next attempt. Tokens that wait have times
         // of their own, and a new token may be due earlier.
         if !form.isAnother, !(head.tokens?.isSwept ?? false), let next = head.nextAttemptAt { time = max(time, next) }
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
-        if form.hasNewTimestamp, turn.lastTimestamp >= clock + Self.timestampLead {
-            time = max(time, Date(timeIntervalSince1970: Double(turn.lastTimestamp - Self.timestampLead + 1)))
+        if form.hasNewTimestamp, schedule.lastTimestamp >= clock + Self.timestampLead {
+            time = max(time, Date(timeIntervalSince1970: Double(schedule.lastTimestamp - Self.timestampLead + 1)))
         }
         return time
     }

@@ -6,7 +6,7 @@ package import GrandstandContract
 
 /// Apple's list of an app's channels, read whole.
 package struct ChannelListing: Sendable, Hashable {
-    /// The ID of each channel once, in Apple's order.
+    /// The IDs in Apple's order.
     package var channelIDs: [String]
 
     package init(channelIDs: [String]) { self.channelIDs = channelIDs }

@@ -64,7 +64,7 @@ extension Contract.StartDraft {
 }
 
 /// The state of an installation's start; the same words are a Postgres type.
-package enum StartState: String, Sendable, Hashable, CaseIterable {
+package enum StartRowState: String, Sendable, Hashable, CaseIterable {
     /// The push was not sent yet, or APNs is known not to have processed it.
     case pending
     /// A replica sends the push. If the replica's lease ends without an answer, the start becomes `unknown`.

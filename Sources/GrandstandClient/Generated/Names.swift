@@ -117,7 +117,8 @@ extension GrandstandClient {
     public typealias AppDraft = Contract.AppDraft
     /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that
     /// text. They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but
-    /// no partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
+    /// no partials, lambdas or other delimiters. A template that cannot be read is refused (422). Of a text 200
+    /// characters are shown, of all 1,000.
     public typealias AppPreview = Contract.AppPreview
     /// What differs from the app's own team and key, by environment.
     public typealias Overrides = Contract.Overrides
@@ -209,8 +210,8 @@ extension GrandstandClient {
     public typealias LocalizedKey = Contract.LocalizedKey
     /// Makes the device ring and light up. It needs a title or a body that is not empty, and has no empty title. The
     /// message is sent with the alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither
-    /// expiresIn nor an apnsExpiration other than 0. After that its content is sent as a plain update. Newer content
-    /// that waits behind an alert is sent with the alert.
+    /// expiresIn nor an apnsExpiration other than 0. After that its content is sent as a plain update. If APNs refuses
+    /// the alert, it goes again with the newest content.
     public typealias Alert = Contract.Alert
     /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
     /// the event while the broadcast is scheduled, and waits while startsAt is unset. It is refused if the event has no

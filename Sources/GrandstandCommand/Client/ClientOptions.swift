@@ -12,21 +12,21 @@ struct ClientOptions: ParsableArguments {
 
     /// Makes a call and returns the JSON of its answer; `nil` for an answer without a body.
     ///
-    /// - Throws: `StartError` with title and detail of a refusal, or with the reason why there was no answer.
+    /// - Throws: `ExitError` with title and detail of a refusal, or with the reason why there was no answer.
     func answer<Value>(_ call: GrandstandClient.Call<Value>) async throws -> JSONValue? {
         try ServerAccess.json(of: try await ServerAccess().answer(to: call))
     }
 
     /// Prints an answer: as JSON with `--json`, or only one of its members, or as a table that fits the terminal.
     ///
-    /// - Throws: `StartError` with the answer's warnings, if it does not have the member.
+    /// - Throws: `ExitError` with the answer's warnings, if it does not have the member.
     func show(_ answer: JSONValue?, _ columns: [String] = [], only member: String? = nil) throws {
         guard let answer else { return }
         if json { return print(String(decoding: answer.bytes, as: UTF8.self)) }
         guard let member else { return print(AnswerTable(answer, columns: columns, width: Terminal.width).text) }
         guard let text = answer[member]?.string else {
             let warnings = answer["warnings"]?.elements?.compactMap(\.string) ?? []
-            throw StartError("\(answer["id"]?.string ?? ""): \(warnings.joined(separator: " "))")
+            throw ExitError("\(answer["id"]?.string ?? ""): \(warnings.joined(separator: " "))")
         }
         print(text)
     }
@@ -34,14 +34,14 @@ struct ClientOptions: ParsableArguments {
 
 /// The JSON document of an argument, which may name a file (`content(of:)`).
 ///
-/// - Throws: `StartError` with the option and the fault in the text.
+/// - Throws: `ExitError` with the option and the fault in the text.
 func json(_ option: String, _ argument: String) throws -> [UInt8] {
     let text = try content(of: argument)
     do {
         _ = try JSONValue(parsing: text)
         return text
     } catch {
-        throw StartError("\(option): \(error.detail)")
+        throw ExitError("\(option): \(error.detail)")
     }
 }
 
@@ -56,7 +56,7 @@ func content(of argument: String) throws -> [UInt8] {
     guard argument.hasPrefix("@") else { return Array(argument.utf8) }
     let path = String(argument.dropFirst())
     guard let data = FileManager.default.contents(atPath: path) else {
-        throw StartError("the file \(path) cannot be read")
+        throw ExitError("the file \(path) cannot be read")
     }
     return Array(data)
 }
@@ -154,14 +154,14 @@ struct ServerAccess: Sendable {
     private let address: String
     private let hasKey: Bool
 
-    /// - Throws: `StartError` for an invalid address.
+    /// - Throws: `ExitError` for an invalid address.
     init() throws {
         func value(_ name: String) -> String? {
             ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
         let address = value("GRANDSTAND_URL") ?? "http://127.0.0.1:8080"
         guard let url = URL(string: address), url.host() != nil else {
-            throw StartError("GRANDSTAND_URL: \(address) is not a URL such as http://127.0.0.1:8080")
+            throw ExitError("GRANDSTAND_URL: \(address) is not a URL such as http://127.0.0.1:8080")
         }
         let secret = value("GRANDSTAND_API_KEY")
         self.address = address
@@ -174,10 +174,10 @@ struct ServerAccess: Sendable {
 
     /// Makes a call and returns its answer, whatever its status.
     ///
-    /// - Throws: `StartError` with the reason why there was no answer, or if the key is missing.
+    /// - Throws: `ExitError` with the reason why there was no answer, or if the key is missing.
     func answer<Value>(to call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Answer {
         guard hasKey || call.operation.scopes == nil else {
-            throw StartError(
+            throw ExitError(
                 "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` creates one on the server's machine; "
                     + "`grandstand key create` does this from anywhere, with an admin key")
         }
@@ -189,8 +189,8 @@ struct ServerAccess: Sendable {
     }
 
     /// The error for a server that does not answer.
-    private func silence(_ error: URLError) -> StartError {
-        StartError(
+    private func silence(_ error: URLError) -> ExitError {
+        ExitError(
             "\(address) does not answer: \(error.localizedDescription); is the server running, and is GRANDSTAND_URL correct?"
         )
     }
@@ -202,19 +202,19 @@ struct ServerAccess: Sendable {
 
     /// The JSON of an answer; `nil` for an answer without a body.
     ///
-    /// - Throws: `StartError` with title, detail and fields of a refusal.
+    /// - Throws: `ExitError` with title, detail and fields of a refusal.
     static func json(of answer: GrandstandClient.Answer) throws -> JSONValue? {
         guard (200..<300).contains(answer.status) else { throw refusal(ServerProblem(answer)) }
         guard !answer.body.isEmpty else { return nil }
         do {
             return try JSONValue(parsing: Array(answer.body), maximumValues: .max)
         } catch {
-            throw StartError("The answer is not JSON, so it is not from Grandstand: is GRANDSTAND_URL correct?")
+            throw ExitError("The answer is not JSON, so it is not from Grandstand: is GRANDSTAND_URL correct?")
         }
     }
 
     /// The message for a refusal, with advice that the server cannot give.
-    static func refusal(_ problem: ServerProblem) -> StartError {
+    static func refusal(_ problem: ServerProblem) -> ExitError {
         let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
         let remedy: String? =
             switch problem.kind {
@@ -224,6 +224,6 @@ struct ServerAccess: Sendable {
                 "This answer is not from Grandstand: is GRANDSTAND_URL correct?"
             default: nil
             }
-        return StartError(problem.description + faults + (remedy.map { "\n  \($0)" } ?? ""))
+        return ExitError(problem.description + faults + (remedy.map { "\n  \($0)" } ?? ""))
     }
 }

@@ -151,7 +151,7 @@ extension Noun {
                     ("\($0.state)", $0.state == .cancelled || !$0.log.isEmpty, nil)
                 }
                 guard tried?["state"]?.string == "delivered" else {
-                    throw StartError("not accepted: \(tried?["reason"]?.string ?? "the webhook was deleted")")
+                    throw ExitError("not accepted: \(tried?["reason"]?.string ?? "the webhook was deleted")")
                 }
                 if given.client.json { try given.show(tried) } else { print("accepted") }
             },
@@ -240,7 +240,7 @@ extension Noun {
                 try await withKeys { keys in
                     let isDisabling = given.has("disable-webhooks")
                     guard try await keys.revoke(id, disablingWebhooks: isDisabling, by: .commandLine) else {
-                        throw StartError(
+                        throw ExitError(
                             "there is no key \(id.uuidString.lowercased()), or it is already revoked"
                                 + (isDisabling ? ", and no enabled webhook that it declared" : ""))
                     }
@@ -290,7 +290,7 @@ private func withKeys(_ body: (KeyStore) async throws -> Void) async throws {
         configuration.database, sharing: true, logger: configuration.makeLogger())
     try await withCleanup({ await session.close() }) {
         do { try await body(try await session.ready().keys()) } catch let problem as Problem {
-            throw StartError(problem.detail)
+            throw ExitError(problem.detail)
         }
     }
 }

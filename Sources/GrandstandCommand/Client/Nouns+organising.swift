@@ -43,7 +43,7 @@ extension Noun {
                 ) {
                     var draft = JSONDraft()
                     try $0.apply(to: &draft)
-                    guard draft != JSONDraft() else { throw StartError("nothing to change: give PATCH or an option") }
+                    guard draft != JSONDraft() else { throw ExitError("nothing to change: give PATCH or an option") }
                     try await $0.showEvent(try await $0.client.answer(try $0.call(body: draft.json)))
                 },
                 Verb("cancel", .cancelEvent, aliases: ["delete"]),
@@ -231,7 +231,7 @@ extension Invocation {
             }
         }
         guard refused.isEmpty else {
-            throw StartError("\(refused.count) of \(items.count) were refused:" + refused.joined())
+            throw ExitError("\(refused.count) of \(items.count) were refused:" + refused.joined())
         }
     }
 }

@@ -96,7 +96,7 @@ struct Invocation: Sendable {
         for input in verb.inputs {
             guard case .members(let name) = input.use, let text = self[input.name] else { continue }
             guard case .object(let members) = try JSONValue(parsing: try json(name, text)).kind else {
-                throw StartError("\(name): a JSON object was expected")
+                throw ExitError("\(name): a JSON object was expected")
             }
             for member in members { draft[member.name] = member.value.bytes }
         }
@@ -159,7 +159,7 @@ struct Invocation: Sendable {
             let isNew = present.status == 404
             if !isNew {
                 guard let value = try ServerAccess.json(of: present) else {
-                    throw StartError("\(get.path): the answer is empty")
+                    throw ExitError("\(get.path): the answer is empty")
                 }
                 draft = declared(value)
             }
@@ -169,7 +169,7 @@ struct Invocation: Sendable {
                 to: isNew ? put.ifNoneExists() : present.entityTag.map(put.ifMatch) ?? put)
             if answer.status != 412 { return try ServerAccess.json(of: answer) }
         }
-        throw StartError("\(get.path): somebody else changed it each time; try again")
+        throw ExitError("\(get.path): somebody else changed it each time; try again")
     }
 }
 

@@ -21,7 +21,7 @@ struct DemoStage: Sendable {
     /// Starts everything, runs `body`, and stops everything again.
     ///
     /// - Parameter port: the value of `GRANDSTAND_PORT`; 0: the system picks a free port.
-    /// - Throws: `StartError` for a port that is not a number.
+    /// - Throws: `ExitError` for a port that is not a number.
     static func with(
         port: String, settings: [String: String], _ body: @escaping @Sendable (DemoStage) async throws -> Void
     ) async throws {
@@ -42,7 +42,7 @@ struct DemoStage: Sendable {
                 let issued = try await server.keys.create(
                     Contract.KeyDraft(name: "demo", scopes: [.admin]), by: .commandLine)
                 guard let address = URL(string: "http://127.0.0.1:\(port)"), let secret = issued.secret else {
-                    throw StartError("the demo has no address or no key")
+                    throw ExitError("the demo has no address or no key")
                 }
                 try await body(
                     DemoStage(
@@ -113,7 +113,7 @@ struct Phone: Sendable {
         locale: String = "en-GB", _ simulator: Simulator
     ) throws {
         let device = try simulator.addDevice(id, in: environment, bundleIDs: [bundleID])
-        guard let token = device.startTokens[bundleID.lowercased()] else { throw StartError("\(id) has no token") }
+        guard let token = device.startTokens[bundleID.lowercased()] else { throw ExitError("\(id) has no token") }
         (self.id, self.token, self.locale) = (id, token, locale)
         identity = .init(new: .init(bundleID, .init(rawValue: environment.rawValue)))
     }
@@ -160,7 +160,7 @@ extension Server {
         }
         try await withCleanup(stop) {
             for await port in ports { return try await body(port, running) }
-            throw StartError("the server did not start")
+            throw ExitError("the server did not start")
         }
     }
 }

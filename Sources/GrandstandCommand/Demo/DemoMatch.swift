@@ -119,7 +119,7 @@ struct DemoMatch {
                 let channelID = found.channelId, channelID == audience.channel.channelId,
                 stage.simulator.channels(of: Self.bundleID, in: environment).map(\.id) == [channelID]
             else {
-                throw StartError("\(audience.environment) should have one channel, not \(found.channelId ?? "-")")
+                throw ExitError("\(audience.environment) should have one channel, not \(found.channelId ?? "-")")
             }
             report.proof(
                 "an app looks it up in \(audience.environment)", "\(channelID), \(audience.storagePolicy.rawValue)")
@@ -133,7 +133,7 @@ struct DemoMatch {
             }
         }
         guard stage.simulator.journal().contains(where: { $0.fate == .dropped }) else {
-            throw StartError("no answer of APNs was lost")
+            throw ExitError("no answer of APNs was lost")
         }
         report.proof("Apple's answer to a creation was lost", "found in Apple's list, so no channel exists twice")
     }
@@ -172,13 +172,13 @@ struct DemoMatch {
             return report.state == .done ? report : nil
         }
         guard done.counts.accepted == Self.followers, pushes == Self.followers else {
-            throw StartError("the start counts \(done.counts), and \(pushes) pushes were sent")
+            throw ExitError("the start counts \(done.counts), and \(pushes) pushes were sent")
         }
         let started = members.filter { $0.start != nil && !$0.isLate }
         for member in started {
             let cards = stage.simulator.lockScreen(of: member.phone.id)
             guard cards.count == 1, cards[0].alert?.text.contains(member.start ?? "") == true else {
-                throw StartError("\(member.phone.id) should show one card with its language's alert, not \(cards)")
+                throw ExitError("\(member.phone.id) should show one card with its language's alert, not \(cards)")
             }
         }
         report.proof(
@@ -209,13 +209,13 @@ struct DemoMatch {
             guard case .accepted(let accepted) = try await stage.client.send(.putState(event.eventKey, state)),
                 case .unchanged = try await stage.client.send(.putState(event.eventKey, state)),
                 accepted.outcome == (moment.final == true ? .end : moment.alert == nil ? .update : .rings)
-            else { throw StartError("\(moment.label): the state had the wrong result") }
+            else { throw ExitError("\(moment.label): the state had the wrong result") }
             let done = try await poll("the end of \(moment.label)") {
                 let broadcast = try await stage.client.send(.getBroadcast(accepted.id))
                 return broadcast.state == .done ? broadcast : nil
             }
             for delivery in done.deliveries where delivery.state != .accepted {
-                throw StartError("\(moment.label): \(delivery.state) in \(delivery.environment)")
+                throw ExitError("\(moment.label): \(delivery.state) in \(delivery.environment)")
             }
             let isLateAway = (away..<back).contains(number)
             for place in members.indices where !(isLateAway && members[place].isLate) { members[place].shown = moment }
@@ -232,13 +232,13 @@ struct DemoMatch {
     }
 
     /// - Parameter isLateAway: whether the late phones have no network, so that they did not ring.
-    /// - Throws: `StartError` for the first lock screen with wrong content.
+    /// - Throws: `ExitError` for the first lock screen with wrong content.
     private func checkLockScreens(isLateAway: Bool) throws {
         for member in members {
             guard let expected = member.shown else { continue }
             let cards = stage.simulator.lockScreen(of: member.phone.id)
             guard cards.count == 1, try expected.isShown(by: cards[0], rings: !(isLateAway && member.isLate)) else {
-                throw StartError("\(member.phone.id) should show \(expected.label), not \(cards)")
+                throw ExitError("\(member.phone.id) should show \(expected.label), not \(cards)")
             }
         }
     }
@@ -262,7 +262,7 @@ struct DemoMatch {
                 stage.simulator.channels(of: Self.bundleID, in: $0).count
             }
             guard quota.used == 1, listed == 1 else {
-                throw StartError(
+                throw ExitError(
                     "the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
             }
         }
@@ -277,7 +277,7 @@ struct DemoMatch {
     private func refusal<Value>(_ status: Int, of call: GrandstandClient.Call<Value>) async throws -> ServerProblem {
         let answer = try await stage.client.exchange(call)
         guard answer.status == status else {
-            throw StartError("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
+            throw ExitError("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
         }
         return ServerProblem(answer)
     }
@@ -289,7 +289,7 @@ struct DemoMatch {
             if let value = try await ask() { return value }
             try await Task.sleep(for: .milliseconds(10))
         }
-        throw StartError("\(what): not there after 30 seconds")
+        throw ExitError("\(what): not there after 30 seconds")
     }
 
     private var pushes: Int { stage.simulator.journal().count { $0.request.path.hasPrefix("/3/") } }

@@ -58,17 +58,17 @@ struct SeasonCommand: AsyncParsableCommand {
             declaration = try CalendarDeclaration(try JSONValue(parsing: text))
         } catch {
             let faults = error.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
-            throw StartError("\(plan): \(error.detail)\(faults)")
+            throw ExitError("\(plan): \(error.detail)\(faults)")
         }
         guard let source = source ?? declaration.source else {
-            throw StartError("Name the calendar's file or URL, or write it into \(plan) as source.")
+            throw ExitError("Name the calendar's file or URL, or write it into \(plan) as source.")
         }
         let file = try await calendar(from: source)
         do throws(CalendarFault) {
             return try CalendarPlan.Request(
                 file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
         } catch {
-            throw StartError("\(source): line \(error.line ?? 1): \(error.detail)")
+            throw ExitError("\(source): line \(error.line ?? 1): \(error.detail)")
         }
     }
 }
@@ -141,7 +141,7 @@ struct SeasonRun: Sendable {
 
     private static func event(_ json: JSONValue?) throws -> SeasonEvent {
         if let event = json.flatMap(SeasonEvent.init(shown:)) { return event }
-        throw StartError(
+        throw ExitError(
             "The answer has events of another form, so it is not from Grandstand: is GRANDSTAND_URL correct?")
     }
 
@@ -188,7 +188,7 @@ struct SeasonRun: Sendable {
             ? answer.entityTag : nil
     }
 
-    /// - Throws: `StartError` for an error that affects every request, such as an expired key.
+    /// - Throws: `ExitError` for an error that affects every request, such as an expired key.
     private static func result(_ answer: GrandstandClient.Answer) throws -> Result {
         let problem = ServerProblem(answer)
         switch answer.status {
@@ -205,14 +205,14 @@ struct SeasonRun: Sendable {
 
 /// The text of a calendar. The source is a file, a URL, or `-` for standard input.
 ///
-/// - Throws: `StartError` with the reason why the calendar cannot be read.
+/// - Throws: `ExitError` with the reason why the calendar cannot be read.
 func calendar(from source: String) async throws -> [UInt8] {
     guard source.contains("://"), let url = URL(string: source) else {
         return try content(of: source == "-" ? source : "@" + source)
     }
     let isLocal = ["127.0.0.1", "localhost", "::1"].contains(url.host() ?? "")
     guard ["https", isLocal ? "http" : "https"].contains(url.scheme?.lowercased()) else {
-        throw StartError("\(source): only https URLs are allowed, so that nobody can change the calendar on its way")
+        throw ExitError("\(source): only https URLs are allowed, so that nobody can change the calendar on its way")
     }
     let accepted = ["Accept": "text/calendar, text/csv, */*;q=0.1"]
     let request = GrandstandClient.Request(method: "GET", url: url, headers: accepted, timeout: 60)
@@ -222,10 +222,10 @@ func calendar(from source: String) async throws -> [UInt8] {
         let answer = try await transport.open(request)
         guard answer.status == 200 else {
             let target = answer.headers["location"].map { "; it redirects to \($0), use that address" } ?? ""
-            throw StartError("\(source): HTTP \(answer.status)\(target)")
+            throw ExitError("\(source): HTTP \(answer.status)\(target)")
         }
         return Array(answer.body)
     } catch let error as URLError {
-        throw StartError("\(source): \(error.localizedDescription)")
+        throw ExitError("\(source): \(error.localizedDescription)")
     }
 }

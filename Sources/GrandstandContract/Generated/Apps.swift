@@ -139,7 +139,7 @@ extension Contract {
         public var channelLimit: Int?
         /// What differs from teamId and keyId in one environment.
         public var environments: Overrides?
-        /// How people at the console see a contentState. Left out, they see JSON.
+        /// How people at the console see a contentState. Left out, they see JSON, and in lists its members.
         public var preview: AppPreview?
 
         /// Members that are `nil` are left out.
@@ -158,7 +158,8 @@ extension Contract {
 
     /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that
     /// text. They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but
-    /// no partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
+    /// no partials, lambdas or other delimiters. A template that cannot be read is refused (422). Of a text 200
+    /// characters are shown, of all 1,000.
     public struct AppPreview: Codable, Sendable, Hashable {
         /// One line, at most 2,000 bytes of UTF-8.
         public var compact: String?
@@ -223,7 +224,7 @@ extension Contract {
         public var credentialRefusals: [String: CredentialRefusal]
         /// Where APNs behaves other than documented for this app.
         public var quirks: [Quirk]
-        /// How people at the console see a contentState. null: as JSON.
+        /// How people at the console see a contentState. null: as JSON, and in lists as its members.
         public var preview: AppPreview?
         /// When it was registered.
         public var createdAt: Date?

@@ -251,8 +251,8 @@ extension Contract {
 
     /// Makes the device ring and light up. It needs a title or a body that is not empty, and has no empty title. The
     /// message is sent with the alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither
-    /// expiresIn nor an apnsExpiration other than 0. After that its content is sent as a plain update. Newer content
-    /// that waits behind an alert is sent with the alert.
+    /// expiresIn nor an apnsExpiration other than 0. After that its content is sent as a plain update. If APNs refuses
+    /// the alert, it goes again with the newest content.
     public struct Alert: Codable, Sendable, Hashable {
         /// The first line.
         public var title: LocalizedText?

@@ -54,8 +54,8 @@ extension Contract {
         /// Apple did not answer a request to create a channel. Channels in its list may be the result, or another
         /// system's.
         case ambiguousCreation
-        /// More than a tenth of the app's installations, and more than a thousand, are new in this hour of the clock.
-        /// Somebody may be faking them.
+        /// At least a tenth as many installations as the app had, and at least a thousand, are new in this hour of the
+        /// clock. Somebody may be faking them.
         case manyInstallations
         /// A word of a newer server.
         case unknown(String)
@@ -320,7 +320,7 @@ extension Contract {
         public var reserved: Int
         /// Places that are free now. Channels that are only kept for a while give theirs up: at once to an event that
         /// is live, ten minutes after the end of their event also to one that starts within the hour or has no
-        /// startsAt. So an event may get a channel at 0.
+        /// startsAt, and to a creation by hand. So a creation may succeed at 0.
         public var available: Int
         /// Channels by state. Deleted ones are not counted.
         public var byState: [String: Int]

@@ -180,7 +180,7 @@ extension APNsClient {
     ) async -> APNsAnswer<HTTP2Response> {
         let token: ProviderToken
         do { token = try tokens.token(for: use) } catch { return .withheld("\(error)") }
-        if case .wait(let refusal, let seconds) = tokens.turn(of: use) {
+        if case .wait(let refusal, let seconds) = tokens.permission(for: use) {
             return .refused(.heldBack(by: refusal, seconds: seconds))
         }
         var signed = request

@@ -72,9 +72,9 @@ final class ProviderTokens: Sendable {
     // MARK: Refused keys
 
     /// Decides whether a request with the token may be sent now.
-    func turn(of use: KeyUse) -> TokenStanding.Turn {
+    func permission(for use: KeyUse) -> TokenStanding.Permission {
         let now = now()
-        return change(use) { $0.standing.turn(now: now) }
+        return change(use) { $0.standing.permission(now: now) }
     }
 
     /// Records that APNs refused the token.

@@ -52,8 +52,8 @@ package struct Configuration: Sendable {
 
     /// Reads the settings from environment variables. An empty variable counts as unset.
     ///
-    /// - Throws: `StartError` with the name of the variable, before anything is opened.
-    package init(environment: [String: String]) throws(StartError) {
+    /// - Throws: `ExitError` with the name of the variable, before anything is opened.
+    package init(environment: [String: String]) throws(ExitError) {
         let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
         var values: [String: any Sendable] = [:]
         for setting in Settings.list {
@@ -63,19 +63,19 @@ package struct Configuration: Sendable {
         }
         self.values = values
         unknown = environment.keys.filter { $0.hasPrefix("GRANDSTAND_") && values[$0] == nil }.sorted()
+        let known = values.keys.sorted()
         for variable in unknown {
             // A changed letter counts as two differences.
-            let known = values.keys.sorted()
             let meant = known.first { "GRANDSTAND_" + $0 == variable || $0.difference(from: variable).count <= 3 }
-            if let meant { throw StartError(variable, "is not a setting; \(meant) is one") }
+            if let meant { throw ExitError(variable, "is not a setting; \(meant) is one") }
         }
         if (self.certificatePath == nil) != (self.keyPath == nil) {
             let (missing, present) = self.certificatePath == nil ? ("CERT", "KEY") : ("KEY", "CERT")
-            throw StartError(
+            throw ExitError(
                 "GRANDSTAND_TLS_\(missing)", "must be set together with GRANDSTAND_TLS_\(present)")
         }
         if self.roles.contains(.api), self.operationsPort == self.port, self.port != 0 {
-            throw StartError("GRANDSTAND_OPERATIONS_PORT", "\(self.port) is GRANDSTAND_PORT")
+            throw ExitError("GRANDSTAND_OPERATIONS_PORT", "\(self.port) is GRANDSTAND_PORT")
         }
     }
 }
@@ -96,8 +96,7 @@ package struct Settings: Sendable {
     let certificatePath = Setting("TLS_CERT", .readableFile)
     let keyPath = Setting("TLS_KEY", .readableFile)
     // a port for `/healthz`, `/readyz` and `/metrics`, without TLS and keys, for operators only | unset: they are on
-    // the API's port. There `/metrics` needs an API key of scope `operate` or `admin` for all apps, and `/readyz` names
-    // no hosts and no signing keys
+    // the API's port. There `/metrics` needs [a key](metrics.md), and `/readyz` names no hosts and no signing keys
     let operationsPort = Setting("OPERATIONS_PORT", .integer(0...65_535))
     // addresses and ranges of proxies, such as `10.0.0.0/8,fd00::1`, whose `X-Forwarded-For` and `X-Forwarded-Host` are
     // trusted; `X-Forwarded-Proto` is trusted from everybody ([load balancers](deploy.md#behind-another-load-balancer))
@@ -113,9 +112,8 @@ package struct Settings: Sendable {
     let databaseConnections = Setting("DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000), "44")
     // seconds that one call waits for PostgreSQL in total before it is answered 503; 0.5 to 60
     let databaseWait = Setting("DATABASE_WAIT", .duration(0.5...60), "3.5")
-    // new installations a minute from one address (IPv6: /64). Known installations are not limited. Private addresses
-    // are not limited either, because they may be proxies: name your proxies in `GRANDSTAND_TRUSTED_PROXIES`, so that
-    // the phones' own addresses count
+    // new installations a minute from one address (IPv6: /64). Private addresses are not limited, because they may be
+    // proxies: name your proxies in `GRANDSTAND_TRUSTED_PROXIES`, so that the phones' own addresses count
     let installationLimit = Setting("INSTALLATION_LIMIT", .number(0...1e6), "6000")
     // new installations of one app and environment in a clock hour, from all addresses; `0`: no limit
     let appInstallationLimit = Setting(
@@ -143,7 +141,7 @@ package struct Settings: Sendable {
     // seconds until a request to APNs counts as unanswered
     let requestTimeout = Setting("APNS_REQUEST_TIMEOUT", .duration(0.1...300), "5")
     // seconds between two messages of one channel; after a message that waited longer than this, the next pause may be
-    // half as long. Fractions allowed; `0`: no pause
+    // half as long. `0`: no pause
     let laneInterval = Setting("LANE_INTERVAL", .number(0...3_600), "1")
     // seconds between two pushes by token to an activity whose owner switched frequent pushes off; alerts do not wait
     let infrequentInterval = Setting("INFREQUENT_INTERVAL", .number(0...3_600), "60")
@@ -153,8 +151,7 @@ package struct Settings: Sendable {
     // seconds that the channel of an event is kept after its end, unless an event that [takes its
     // place](states.md#a-channel) waits
     let retireAfter = Setting("RETIRE_AFTER", .number(0...2_592_000), "14400")
-    // hours after which an event without `endsAt` is closed, counted from the latest of its last message, `startsAt`,
-    // `channelsOpenAt` and declaration; fractions allowed, at least 0.01
+    // hours after which an event without `endsAt` is [closed](states.md#an-event); at least 0.01
     let quietAfter = Setting("EVENT_QUIET_HOURS", .number(0.01...8_760, of: 3_600), "48")
     // seconds between automatic reconciliations; `0`: none
     let reconcileInterval = Setting("RECONCILE_INTERVAL", .number(0...2_592_000), "3600")
@@ -162,10 +159,9 @@ package struct Settings: Sendable {
     let reconcileGrace = Setting("RECONCILE_GRACE", .number(0...2_592_000), "600")
     // the most deletions of one reconciliation
     let deleteBudget = Setting("RECONCILE_DELETE_BUDGET", .integer(0...10_000), "100")
-    // days for which history is kept ([what is kept](runbook.md#what-is-kept-and-how-long)); fractions allowed, at
-    // least 1
+    // days for which history is kept ([what is kept](runbook.md#what-is-kept-and-how-long)); at least 1
     let history = Setting("HISTORY_DAYS", .number(1...3_650, of: 86_400), "30")
-    // days without a report after which an installation is deleted; fractions allowed, at least 1
+    // days without a report after which an installation is deleted; at least 1
     let installations = Setting("INSTALLATION_DAYS", .number(1...3_650, of: 86_400), "180")
     // days for which audit entries, and keys after their end, are kept; at least 31
     let audit = Setting("AUDIT_DAYS", .number(31...36_500, of: 86_400), "400")

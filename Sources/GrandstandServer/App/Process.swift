@@ -72,7 +72,7 @@ private func writeToStandardError(_ bytes: [UInt8]) {
 }
 
 /// What a process sets before it serves.
-package enum ServerProcess {
+package enum ProcessSetup {
     /// Turns core dumps off for this process and its children, because they would contain its private keys and tokens. A
     /// system that pipes core dumps to a program may still do this; an administrator must turn the pipe off.
     ///

@@ -42,7 +42,7 @@ package struct Server: Sendable {
     ///
     /// - Parameter wallClock: this machine's clock, for times that other systems such as APNs compare with their
     ///   clocks. For times that replicas share, the server uses the database's clock.
-    /// - Throws: `StartError`, which is one line. Before it throws, it closes what it has opened.
+    /// - Throws: `ExitError`, which is one line. Before it throws, it closes what it has opened.
     package static func build(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date = { Date() }, logger: Logger
     ) async throws -> Server {
@@ -72,7 +72,7 @@ package struct Server: Sendable {
         do {
             clock = try await database.clock(wall: wallClock, logger: logger)
             guard clock.standing != .unusable else {
-                throw StartError(
+                throw ExitError(
                     "this machine's clock is \(DatabaseClock.words(clock.lead)): set both by NTP")
             }
         } catch {
@@ -202,7 +202,7 @@ package struct Server: Sendable {
                 concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                 worker: worker)
             let pushes = DevicePushes(
-                gateway: gateway, places: Semaphore(permits: configuration.devicePushesUnderWay),
+                gateway: gateway, permits: Semaphore(permits: configuration.devicePushesUnderWay),
                 rates: rates[1], worker: worker)
             let starts = ShardDispatcher(store: stores.starts, pushes: pushes, topic: .starts)
             let updates = ShardDispatcher(store: crowds, pushes: pushes, topic: .crowds)
@@ -248,11 +248,8 @@ package struct Server: Sendable {
 
     /// Names the setting to which the errors of `body` belong.
     private static func naming<Value>(_ setting: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch { throw StartError("\(setting): \(error)") }
+        do { return try body() } catch { throw ExitError("\(setting): \(error)") }
     }
-
-    /// The database's connection string, for a second server on the same database.
-    package var databaseURL: String { database.url }
 
     /// The time within which a stop must end. A stop that takes longer waits for work that cannot be cancelled. `nil`:
     /// the time depends on the embedded PostgreSQL.
@@ -267,8 +264,8 @@ package struct Server: Sendable {
     }
 }
 
-/// Why a server did not start, in one line with advice.
-package struct StartError: Error, Equatable, CustomStringConvertible {
+/// Why a program does not go on, in one line with advice. It ends with this line.
+package struct ExitError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }

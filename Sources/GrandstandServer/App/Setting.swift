@@ -22,16 +22,16 @@ package struct Setting<Value: Sendable>: AnySetting {
         self.kind = kind
     }
 
-    func value(_ text: String) throws(StartError) -> any Sendable {
+    func value(_ text: String) throws(ExitError) -> any Sendable {
         if let value = kind.read(text) { return value }
-        throw StartError(name, "\(kind.isSecret ? "it" : text) is not \(kind.rule)")
+        throw ExitError(name, "\(kind.isSecret ? "it" : text) is not \(kind.rule)")
     }
 }
 
 /// A setting with a value of any type.
 protocol AnySetting: Sendable {
     var name: String { get }
-    func value(_ text: String) throws(StartError) -> any Sendable
+    func value(_ text: String) throws(ExitError) -> any Sendable
 }
 
 /// A kind of values, and how they are written.

@@ -53,7 +53,6 @@ extension Resource {
     private static let keyFiles = Field("Key files") { app, _ in
         [.words(APNsEnvironment.allCases.map { "\($0) \(app.keyFile($0))" }.joined(separator: ", "))]
     }
-
 }
 
 extension Field {

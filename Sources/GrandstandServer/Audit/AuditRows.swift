@@ -61,12 +61,13 @@ struct AuditRows {
             """
     }
 
-    /// Inserts one entry about a withdrawn broadcast for each app that the entries of its acceptance name.
+    /// Inserts one entry about a withdrawn broadcast for each app that the entries of its acceptance name, if
+    /// they are still there.
     func withdrawal(of id: UUID) -> PostgresQuery {
         """
         insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)
-        select \(common(.broadcastWithdrawn)), a.bundle_id, a.channel, a.event_key, a.broadcast, a.reason
-        from broadcasts b join audit_log a
+        select \(common(.broadcastWithdrawn)), a.bundle_id, b.channel, b.event_key, b.id, b.event::text
+        from broadcasts b left join audit_log a
             on a.at = b.accepted_at and a.broadcast = b.id and a.action = 'broadcast.accepted'
         where b.id = \(id)
         """

@@ -112,7 +112,7 @@ extension ChannelStore {
                 ])
             }
             if changed != nil { try await connection.query(consequence) }
-            try await connection.query(WakeUps.wake([.channels]))
+            try await connection.query(WakeUps.notify([.channels]))
             return changed
         }
         if let changed { return changed }
@@ -165,7 +165,7 @@ extension ChannelStore {
         }
         try await connection.pipeline([
             StartStore.restart(eventKey), StartStore.makeDue(eventKey, now: now),
-            WakeUps.wake([.lanes(channel.environment), .starts]),
+            WakeUps.notify([.lanes(channel.environment), .starts]),
         ])
     }
 

@@ -90,8 +90,8 @@ extension ChannelStore {
                 select count(*) from channels c where c.bundle_id = w.bundle_id and c.environment = w.environment
                     and c.state = 'deleting' and c.attempts <= 3) as leaving,
                 -- While a confirmed deletion is newer than Apple's refusal, its place is given before another is freed.
-                case when ae.full_since is null then \(places) when ae.full_until > \(now) then 0 else w.urgent end
-                    as free,
+                case when ae.full_since is null or \(places) <= 0 then \(places)
+                    when ae.full_until > \(now) then 0 else w.urgent end as free,
                 case when ae.full_since is null then \(places)
                     when ae.full_until > \(now) or exists (select from channels c where c.bundle_id = w.bundle_id
                         and c.environment = w.environment and c.state = 'creating') then 0
@@ -149,7 +149,7 @@ extension ChannelStore {
                 and c.next_attempt_at > \(now)
             """,
             "update app_environments set full_until = null where \(AppColumns.isOf(app))",
-            WakeUps.wake([.channels]),
+            WakeUps.notify([.channels]),
         ]
     }
 

@@ -209,7 +209,7 @@ extension ChannelStore {
                 ) { ($0.id, $0.state) = (same?.id.words, same?.state) }
             }
             try await connection.pipeline([
-                Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.wake([.channels]),
+                Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.notify([.channels]),
             ])
             try await IdempotentRequest.current?.note(channel.id, on: connection)
             return channel

@@ -12,7 +12,7 @@ struct ChannelCalls: Sendable {
     let channels: ChannelStore
     /// When the lease of its channel ends, another caller may take over the channel. A call extends the lease.
     let worker: Worker
-    let witness = ListWitness()
+    let witness = ListReadings()
 
     /// Asks Apple to create the channel of `task`.
     ///
@@ -93,7 +93,7 @@ extension ChannelCalls {
     /// one claim.
     func calling() -> WorkLoop<ChannelTask> {
         WorkLoop(
-            .init(places: 32, rest: .milliseconds(5), pollInterval: .seconds(5)),
+            .init(slots: 32, rest: .milliseconds(5), pollInterval: .seconds(5)),
             failure: "channels could not be claimed", worker,
             claim: { limit, _ in
                 let tasks = try await channels.claimDue(now: now(), leasedUntil: leasedUntil, limit: limit)
@@ -113,7 +113,7 @@ extension ChannelCalls {
             failure: "channels could not be brought in line with the events", worker
         ) { _, _ in
             // If alignment failed, calls from earlier alignments are still due.
-            defer { calling.ring() }
+            defer { calling.wake() }
             _ = try await channels.align(now: now(), tenure: tenure)
             let next = try await channels.nextDue(now: now())
             return .idle(until: next.flatMap { $0 > now() ? $0 : nil })
@@ -138,7 +138,7 @@ extension ChannelCalls {
 
 /// The readings of Apple's lists by this process. A task contains the time of the last reading before its lease, so
 /// later readings are kept here.
-final class ListWitness: Sendable {
+final class ListReadings: Sendable {
     fileprivate struct Times {
         /// When the last stored list was requested.
         var list: Date?

@@ -95,7 +95,8 @@ extension API {
                     where: EventFilter(state: .live, reach: visit.reach), limit: 20, now: visit.now)
                 let samples = try await stores.channels.samples(
                     QuotaHistory(
-                        reach: visit.reach, from: visit.now.addingTimeInterval(-Overview.span), to: visit.now,
+                        reach: .only(Set(quotas.filter(\.isUsed).prefix(20).map(\.bundleID))),
+                        from: visit.now.addingTimeInterval(-Overview.span), to: visit.now,
                         step: QuotaHistory.coarse))
                 let figures = Figure.all(
                     try await activity(within: visit.reach, now: visit.now), readiness().apns, now: visit.now)

@@ -128,7 +128,7 @@ struct PageResponder: Sendable {
         var context = context
         context.key = key
         context.coreContext.parameters = call.parameters
-        context.query = QueryParameters(values: call.query)
+        context.query = QueryParameters(of: call.query)
         try API.check(key, for: route.scopes)
         try API.checkApp(key, context, route)
         var headers = call.headers

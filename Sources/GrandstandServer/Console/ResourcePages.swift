@@ -9,7 +9,6 @@ internal import JSON
 struct Shown: Sendable {
     /// `nil`: the page shows the list.
     var object: JSONValue?
-    var below: [JSONValue] = []
     var version: String?
     let visit: Visit
 }
@@ -54,7 +53,6 @@ extension Resource {
                 page = try await visit.call(operation, query: visit.query(of: list, operation)).object
             }
             guard let page else { continue }
-            shown.below += page.items("items")
             sections.append(list.section(page, visit))
         }
         let isList = detail == nil && asking == nil

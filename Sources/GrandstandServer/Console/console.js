@@ -1,5 +1,5 @@
 "use strict";
-// Keeps a page up to date and shows its times in the reader's zone. Everything works without it.
+// Keeps a page up to date and shows its times in the reader's zone. Without it pages are as they were loaded, with times in UTC.
 (() => {
   // The reader's zone, or UTC if the reader chose that. A browser may refuse to store the choice.
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -7,7 +7,7 @@ typealias SingleFlight = Batch<@Sendable () async throws -> Void, Void>
 
 extension SingleFlight {
     convenience init(rest: @escaping @Sendable (_ work: Duration) -> Duration) {
-        self.init(limit: .max, rest: rest) {
+        self.init(limit: .max, rest: rest, isOneAnswer: true) {
             try await $0[0]()
             return $0.map { _ in }
         }
@@ -18,7 +18,7 @@ extension SingleFlight {
 ///
 /// A single call does not wait. Under load, one transaction carries many items, so the fixed cost of a transaction is
 /// paid once. For a small transaction, the fixed cost is most of the cost. A transaction that takes long, because of a
-/// lock or the disk, does not hold up the others: the next transaction begins beside it, if a place is free.
+/// lock or the disk, does not hold up the others: the next transaction begins beside it, if a slot is free.
 final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -35,32 +35,36 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let places, limit: Int
+    private let slots, limit: Int
+    private let isOneAnswer: Bool
     /// How long the last batch must be under way before another batch begins beside it.
-    private let extraPlaceDelay = Duration.milliseconds(50)
+    private let extraSlotDelay = Duration.milliseconds(50)
     private let rest: @Sendable (Duration) -> Duration
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
 
     /// - Parameters:
-    ///   - places: how many batches may be under way at a time.
+    ///   - slots: how many batches may be under way at a time.
     ///   - limit: the maximum number of items in one batch.
-    ///   - rest: how long a place rests after a batch that took so long, at most a second. So items that follow closely go
+    ///   - rest: how long a slot rests after a batch that took so long, at most a second. So items that follow closely go
     ///     together, and expensive work takes a bounded share of the database.
+    ///   - isOneAnswer: whether one query answers all items, so that each error, too, is the answer to all of them.
     ///   - owner: the app of an item. With `owner`, apps take turns: an item does not wait behind ten thousand items of
     ///     another app.
     ///   - work: returns an output for each item, in order. If the database cannot be reached, that is the answer to every
     ///     item. After any other error the items are processed again one by one, so that one item does not make the
     ///     others fail. What `work` has made durable until then must stay as it is when it is repeated.
     init(
-        places: Int = 1, limit: Int, rest: @escaping @Sendable (_ work: Duration) -> Duration = { _ in .zero },
+        slots: Int = 1, limit: Int, rest: @escaping @Sendable (_ work: Duration) -> Duration = { _ in .zero },
+        isOneAnswer: Bool = false,
         owner: (@Sendable (Item) -> BundleID)? = nil,
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        (self.places, self.limit, self.rest, self.owner, self.work) = (places, limit, rest, owner, work)
+        (self.slots, self.limit, self.rest, self.owner, self.work) = (slots, limit, rest, owner, work)
+        self.isOneAnswer = isOneAnswer
     }
 
-    /// The number of items that wait for a place.
+    /// The number of items that wait for a slot.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Processes the item, alone or with others. Items keep their order; with `owner`, the items of one app keep their
@@ -76,11 +80,11 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Takes a place, if a place is free.
+    /// Takes a slot, if a slot is free.
     private func enter() -> Bool {
         state.withLock { state in
             guard
-                state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= extraPlaceDelay
+                state.running == 0 || state.running < slots && state.lastBegin.duration(to: .now) >= extraSlotDelay
             else { return false }
             (state.running, state.lastBegin) = (state.running + 1, .now)
             return true
@@ -89,14 +93,14 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Is called when a batch begins. If it takes long, another one starts beside it for the items that wait by then.
     private func watch() {
-        guard places > 1 else { return }
+        guard slots > 1 else { return }
         Task.detached { [self] in
-            try? await Task.sleep(for: extraPlaceDelay)
+            try? await Task.sleep(for: extraSlotDelay)
             if waitingCount > 0, enter() { startNext() }
         }
     }
 
-    /// Rests after a batch that began then, and gives its place to calls that wait.
+    /// Rests after a batch that began then, and gives its slot to calls that wait.
     private func leave(_ began: ContinuousClock.Instant) {
         let rest = min(.seconds(1), rest(began.duration(to: .now)))
         guard rest > .zero else { return startNext() }
@@ -106,7 +110,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Gives the place to calls that wait. If no call waits, the place becomes free.
+    /// Gives the slot to calls that wait. If no call waits, the slot becomes free.
     private func startNext() {
         let next = state.withLock { state in
             if let owner, state.waiting.count > limit {
@@ -140,7 +144,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Works on items that have a place, and gives the place up.
+    /// Works on items that have a slot, and gives the slot up.
     private func process(_ items: [Item]) async -> [Result<Output, any Error>] {
         let began = ContinuousClock.now
         var results: [Result<Output, any Error>] = []
@@ -148,9 +152,10 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             results = try await work(items).map { .success($0) }
             precondition(results.count == items.count, "an item has no output")
         } catch
-            where items.count == 1 || (error as? Problem)?.kind == .storeUnavailable && error as? Problem != .contention
+            where items.count == 1 || isOneAnswer
+            || (error as? Problem)?.kind == .storeUnavailable && error as? Problem != .contention
         {
-            // The place of a failed batch does not rest, because the callers have already waited long for a database
+            // The slot of a failed batch does not rest, because the callers have already waited long for a database
             // that does not answer.
             startNext()
             return items.map { _ in .failure(error) }

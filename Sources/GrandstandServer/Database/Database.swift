@@ -49,7 +49,10 @@ package struct Database: Sendable, PostgresQuerying {
     /// Runs several queries in one round trip, as one transaction. The same round trip commits it.
     @discardableResult
     func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
-        try await translating { try await pool.withConnection(of: share) { try await $0.pipeline(queries) } }
+        try await translating {
+            if let joined { return try await joined.pipeline(queries) }
+            return try await pool.withConnection(of: share) { try await $0.pipeline(queries) }
+        }
     }
 
     /// Runs `body` in a transaction. The transaction commits when `body` returns and rolls back when `body` throws.

@@ -35,7 +35,7 @@ package struct DatabaseSession: Sendable {
             } catch {
                 await own.stop()
                 guard sharing, (error as? PostgresClusterError)?.isHeld == true, let other = own.runningElsewhere()
-                else { throw StartError("\(error)") }
+                else { throw ExitError("\(error)") }
                 (url, cluster) = (other, nil)
             }
         }
@@ -65,7 +65,7 @@ package struct DatabaseSession: Sendable {
     /// Checks the schema of a database that was just opened. The embedded database is also migrated; other databases are
     /// not changed.
     ///
-    /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
+    /// - Throws: `ExitError`, which names the command to run. After an error, nothing is left running.
     package func ready() async throws -> DatabaseSession {
         do {
             try await requireUsable()
@@ -94,7 +94,7 @@ package struct DatabaseSession: Sendable {
 
     /// The database's clock, after a first reading.
     ///
-    /// - Throws: `StartError` if the database does not answer.
+    /// - Throws: `ExitError` if the database does not answer.
     func clock(wall: @escaping @Sendable () -> Date, logger: Logger) async throws -> DatabaseClock {
         let clock = DatabaseClock(wall: wall, look: { try await time(wall) }, logger: logger)
         try await Self.explaining { try await clock.measure() }
@@ -130,13 +130,13 @@ package struct DatabaseSession: Sendable {
     /// Refuses a PostgreSQL that is too old, and a connection pooler that shares sessions between transactions. With such a
     /// pooler, the server would not fail at once, but only after some time.
     ///
-    /// - Throws: `StartError`, also if the database does not answer.
+    /// - Throws: `ExitError`, also if the database does not answer.
     func requireUsable() async throws {
         try await Self.explaining {
             // This also waits for a PostgreSQL server that is still starting.
             try Self.require(version: try await pool.withConnection { $0.serverVersion })
             guard cluster == nil, try await pool.sharesSessions() else { return }
-            throw StartError(
+            throw ExitError(
                 "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
                     + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
                     + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
@@ -146,20 +146,20 @@ package struct DatabaseSession: Sendable {
     /// The tests run on PostgreSQL 15 and later.
     ///
     /// - Parameter version: PostgreSQL's version number; 15.18 is 150018.
-    static func require(version: Int) throws(StartError) {
+    static func require(version: Int) throws(ExitError) {
         guard version < 150_000 else { return }
-        throw StartError(
+        throw ExitError(
             "the database is PostgreSQL \(version / 10_000); Grandstand needs 15 or later: upgrade it with pg_upgrade, or "
                 + "with pg_dump into a newer one")
     }
 
-    private static func explaining<Value>(_ body: () async throws -> Value) async throws(StartError) -> Value {
+    private static func explaining<Value>(_ body: () async throws -> Value) async throws(ExitError) -> Value {
         do { return try await body() } catch { throw explain(error) }
     }
 
-    private static func explain(_ error: any Error) -> StartError {
-        if let error = error as? StartError { return error }
+    private static func explain(_ error: any Error) -> ExitError {
+        if let error = error as? ExitError { return error }
         let finding = (error as? PostgresError).flatMap { DatabaseFinding($0) }
-        return StartError("the database cannot be used: \(error)\(finding.map { ". \($0.detail)" } ?? "")")
+        return ExitError("the database cannot be used: \(error)\(finding.map { ". \($0.detail)" } ?? "")")
     }
 }

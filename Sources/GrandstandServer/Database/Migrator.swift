@@ -21,14 +21,14 @@ package struct Migrator: Sendable {
         /// Names of the migrations that are missing.
         case behind([String])
         /// No migration of this binary brings the database to this binary's schema.
-        case refused(StartError)
+        case refused(ExitError)
 
         /// Why this binary cannot use the database, and what to do; `nil`: it can.
-        var fault: StartError? {
+        var fault: ExitError? {
             switch self {
             case .current: nil
             case .behind(let names):
-                StartError(
+                ExitError(
                     "migrations are missing (\(names.joined(separator: ", "))): run `grandstand migrate` with the owner's "
                         + "DATABASE_URL; if you did, run packaging/roles.sql again, because this role may not see the tables"
                 )
@@ -48,7 +48,11 @@ package struct Migrator: Sendable {
         else {
             return .behind(migrations.map(\.name))
         }
-        let rows = try await database.query("select version, checksum, least from schema_migrations")
+        // The table of a build from before the first release has no column `least`.
+        let rows = try await database.query(
+            """
+            select version, checksum, coalesce((to_jsonb(m) ->> 'least')::integer, 1) as least from schema_migrations m
+            """)
         var (applied, least): ([Int: String], Int) = ([:], 1)
         for row in rows {
             applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum")
@@ -77,7 +81,7 @@ package struct Migrator: Sendable {
     /// Applies the missing migrations and returns their names. Several processes may call this at once. An advisory
     /// lock lets one process work while the others wait, for an hour at most; the others then find nothing to do.
     ///
-    /// - Throws: `StartError` for a database that no migration of this binary brings to its schema.
+    /// - Throws: `ExitError` for a database that no migration of this binary brings to its schema.
     package func migrate() async throws -> [String] {
         try await pool.withConnection { connection in
             try await connection.script("select pg_advisory_lock(\(Self.lockKey))")
@@ -137,7 +141,7 @@ package struct Migrator: Sendable {
 }
 
 /// Why a database cannot be brought to this binary's schema.
-extension StartError {
+extension ExitError {
     /// `least`: the newest migration that a binary must know to use the database.
     static func ahead(least: Int) -> Self {
         Self("a newer build changed the database. Only builds that know migration \(least) may use it: run a newer one")

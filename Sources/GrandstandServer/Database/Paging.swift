@@ -3,39 +3,6 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Where a page ended: a number or a time in microseconds, and a key that tells apart items with the same number or
-/// time. Callers do not interpret a cursor.
-struct PageCursor {
-    let number: Int
-    let key: String
-
-    /// Microseconds since 1970 until the year 9999. PostgreSQL refuses times far beyond it.
-    static let last = 253_402_300_799_999_999
-
-    /// Reads a cursor that one of the `text` functions wrote.
-    ///
-    /// - Throws: `invalid-request` for anything else.
-    init(_ text: String) throws(Problem) {
-        guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
-            let separator = plain.firstIndex(of: " "), let number = Int(plain[..<separator]),
-            0...Self.last ~= number, !plain.contains("\0")
-        else { throw PageRequest.refusal }
-        self.number = number
-        key = String(plain[plain.index(after: separator)...])
-    }
-
-    static func text(_ number: Int, _ key: String) -> String { Data("\(number) \(key)".utf8).base64EncodedString() }
-
-    static func text(_ date: Date, _ key: String) -> String { text(number(date), key) }
-
-    /// The number of a time.
-    static func number(_ date: Date) -> Int {
-        Int(min(max((date.timeIntervalSince1970 * 1_000_000).rounded(), 0), Double(last)))
-    }
-
-    var date: Date { Date(timeIntervalSince1970: Double(number) / 1_000_000) }
-}
-
 extension Database {
     /// A page of a statement's rows, in order of a time and then of the column `id`, a UUID.
     ///

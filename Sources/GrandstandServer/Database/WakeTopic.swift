@@ -32,3 +32,13 @@ extension Lane {
         [.lanes(audience.environment)] + (queue(.tokens).isEmpty ? [] : [.crowds])
     }
 }
+
+extension Acceptance {
+    /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
+    var topics: Set<WakeTopic> {
+        var topics = Set(changes.lanes.flatMap(\.topics))
+        if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
+        if events.contains(where: \.ends) { topics.insert(.channels) }
+        return topics
+    }
+}

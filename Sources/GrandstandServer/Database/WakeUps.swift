@@ -78,7 +78,7 @@ final class WakeUps: Sendable {
 
     /// The statement that wakes the loops of all processes. Only transactions that are rare may contain it, because NOTIFY holds a
     /// database-wide lock until the commit.
-    static func wake(_ topics: Set<WakeTopic>) -> PostgresQuery {
+    static func notify(_ topics: Set<WakeTopic>) -> PostgresQuery {
         "select pg_notify(topic, '') from unnest(\(topics.map(\.rawValue).sorted())) as t(topic)"
     }
 }

@@ -36,7 +36,7 @@ package struct InstallationStore: Sendable {
         _ work: @escaping @Sendable ([Item]) async throws -> [Result<Bool, Problem>]
     ) -> Batch<Item, Result<Bool, Problem>> {
         // A second transaction begins only if the first takes long, for example because it waits for a lock.
-        Batch(places: 2, limit: 200, work: work)
+        Batch(slots: 2, limit: 200, work: work)
     }
 
     /// Stores the state that an installation's app reports. A repetition changes nothing.
@@ -54,8 +54,7 @@ package struct InstallationStore: Sendable {
     ) async throws -> Bool {
         try await registrations.run(
             Registration(
-                id: id, secret: SecretHash(of: secret), draft: draft.normalized, refusal: refusal,
-                now: now.inMicroseconds)
+                of: id, secret: SecretHash(of: secret), draft, unlessNew: refusal, now: now.inMicroseconds)
         ).get()
     }
 
@@ -200,15 +199,7 @@ extension InstallationStore {
     }
 }
 
-/// The totals of an app's installations in one environment (table `device_accounts`).
-struct DeviceAccount: Decodable, Sendable, Hashable {
-    var installations = 0
-    /// Installations that were created in the present hour of the clock.
-    var created = 0
-
-    /// Whether many installations are new: at least 1,000 in this hour, and at least a tenth of those known before.
-    var isSurging: Bool { created >= 1_000 && created * 10 >= installations - created }
-
+extension DeviceAccount {
     /// The columns of an account in a row `d`, which may be null.
     ///
     /// - Parameter now: the hour of this time counts as the present hour.

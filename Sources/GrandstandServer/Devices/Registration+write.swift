@@ -78,6 +78,7 @@ extension Registration {
 extension Registration.Row {
     /// - Parameter row: a row of `Registration.load`.
     init(_ row: PostgresRow, of app: Int32) throws {
+        self.init()
         (self.app, id, created) = (app, try row.decode("id"), try row.decode("created"))
         secret = try row.decode("secret_hash")
         guard secret != nil else { return }

@@ -15,7 +15,7 @@ struct ShardDispatcher {
     /// The number of pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
     var shardSize = 2_000
     /// The maximum number of shards in progress at a time.
-    var places = 4
+    var slots = 4
     private let outage = Outage()
 
     /// When the last claim failed.
@@ -24,9 +24,9 @@ struct ShardDispatcher {
     private var worker: Worker { pushes.worker }
 
     func run() async {
-        // All rings during the rest cause one round.
+        // All wake-ups during the rest cause one round.
         let loop = WorkLoop<Shard>(
-            .init(places: places, rest: .milliseconds(5), pollInterval: worker.pollInterval, topic: topic),
+            .init(slots: slots, rest: .milliseconds(5), pollInterval: worker.pollInterval, topic: topic),
             failure: "pushes to devices could not be claimed", worker,
             claim: { try await claim($0, held: $1.unrecorded) }, perform: send,
             extend: { shards in
@@ -107,7 +107,7 @@ struct ShardDispatcher {
 struct DevicePushes: Sendable {
     let gateway: any DeviceGateway
     /// Limits the requests to APNs at a time.
-    let places: Semaphore
+    let permits: Semaphore
     let rates: SendRates
     /// Pushes that were not sent before the end of its drain are sent later.
     let worker: Worker
@@ -144,9 +144,9 @@ struct DevicePushes: Sendable {
         await withTaskGroup(of: PushOutcome.self) { group in
             for member in shard.members {
                 await waitForTurn(of: shard.address.bundleID)
-                await places.enter()
+                await permits.enter()
                 group.addTask {
-                    defer { places.leave() }
+                    defer { permits.leave() }
                     return await make(shard.request(for: member), for: member, of: shard)
                 }
             }

@@ -50,7 +50,7 @@ extension EventChange {
             audit.insert(
                 .eventCancelled, .init(eventKey: key),
                 of: Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })),
-            WakeUps.wake([.channels]),
+            WakeUps.notify([.channels]),
         ])
     }
 

@@ -47,7 +47,7 @@ extension EventChange {
         try await connection.pipeline([
             EventStore.writeStart(key.rawValue, draft, by: actor), StartStore.makeDue(key, now: now),
             audit.insert(isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps),
-            WakeUps.wake([.channels, .starts]),
+            WakeUps.notify([.channels, .starts]),
         ])
         let times = (draft.startsAt?.inMicroseconds, draft.endsAt?.inMicroseconds)
         let isMoved = before.map { ($0.startsAt, $0.endsAt) != times } ?? false
@@ -104,7 +104,7 @@ extension EventChange {
             update broadcasts
             set send_at = \(draft.startsAt ?? .undated) + make_interval(secs => send_after_start)
             where event_key = \(key.rawValue) and scheduled and send_after_start is not null
-            """, WakeUps.wake([.schedule]),
+            """, WakeUps.notify([.schedule]),
         ])
         let fixed = try await connection.query(
             """

@@ -95,6 +95,7 @@ extension EventChange {
             """
             update broadcasts b set cancelled = true, withdrawn_by = \(actor.text)
             where b.event_key = \(key.rawValue) and b.event = 'end' and not b.scheduled and not b.cancelled and not b.shown
+                and exists (select from deliveries where broadcast_id = b.id)
                 and not exists (
                     select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
             returning id
@@ -113,7 +114,7 @@ extension EventChange {
             where e.key = s.event_key and e.key = \(key.rawValue) and s.stopped_at is null
             """,
             StartStore.makeDue(key, now: now),
-            WakeUps.wake(Set(ends.lanes.flatMap(\.topics)).union([.channels, .starts])),
+            WakeUps.notify(Set(ends.lanes.flatMap(\.topics)).union([.channels, .starts])),
         ])
         // An update without content takes the newest there is. So APNs stores it, not the end, for devices that are
         // offline.

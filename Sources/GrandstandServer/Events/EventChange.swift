@@ -58,7 +58,7 @@ struct EventChange: Sendable {
         var acceptance = try await Outbox.lock([.event(key)], comparing: true, on: connection, now: now)
         let intake = Intake(target: .event(key), request: request, actor: actor, at: now)
         let broadcast = try? acceptance.add(intake)
-        try await connection.pipeline(Outbox.statements(acceptance) + [WakeUps.wake(acceptance.topics)])
+        try await connection.pipeline(Outbox.statements(acceptance) + [WakeUps.notify(acceptance.topics)])
         return broadcast?.uuid
     }
 

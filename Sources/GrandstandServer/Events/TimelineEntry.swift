@@ -171,7 +171,8 @@ enum Advice {
     static func known(_ reason: String?) -> String? {
         guard let reason = reason.map({ APNsReason(rawValue: $0).rawValue }) else { return nil }
         return rows.first { $0[0].contains("`\(reason)`") }.map { row in
-            row[1].replacing(/\[([^\]]+)\]\([^)]+\)/) { $0.output.1 }.replacing("`", with: "")
+            let text = row[1].replacing(/\[([^\]]+)\]\([^)]+\)/) { $0.output.1 }.replacing("`", with: "")
+            return text.prefix(1).uppercased() + text.dropFirst()
         }
     }
 
@@ -184,12 +185,6 @@ enum Advice {
     /// Shows the reason of a channel's state, and advice.
     static func pieces(_ reason: String?, isActive: Bool) -> [Piece] {
         [.quoted(reason ?? ""), .words(isActive ? "" : known(reason) ?? "")]
-    }
-
-    /// Advice about a key that APNs refuses.
-    static func refusedKey(_ keyID: String) -> String {
-        "Check that AuthKey_\(keyID).p8 is the file of this key, that the key belongs to the app's team, is not revoked "
-            + "and has APNs enabled. The server reads a new file within seconds."
     }
 
     static let capability =

@@ -49,14 +49,14 @@ struct API: Sendable {
     /// The responder that answers lookups before routing. A server puts it into each connection's pipeline.
     func lookupResponder() -> LookupResponder {
         LookupResponder(
-            replica: lookups, keys: keys, metrics: metrics, headers: StandingHeaders(isSecure: isSecure), now: now)
+            replica: lookups, keys: keys, metrics: metrics, headers: CommonHeaders(isSecure: isSecure), now: now)
     }
 
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         let pages = console.map { PageResponder(console: $0, api: self, routes: routes) }
-        let headers = StandingHeaders(isSecure: isSecure)
+        let headers = CommonHeaders(isSecure: isSecure)
         router.add(middleware: ProblemMiddleware(api: self, routes: routes, headers: headers, pages: pages))
         for route in routes {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in

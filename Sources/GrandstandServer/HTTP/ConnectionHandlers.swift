@@ -15,12 +15,12 @@ where
 /// exactly one valid `Host` (RFC 9112, 3.2; HTTP/1.0 needs none). For an error of the parser, Hummingbird answers 400 without
 /// a body. This handler replaces that answer with a problem.
 final class HeadRefusals: ExchangeHandler {
-    private let standing: StandingHeaders
+    private let standing: CommonHeaders
     /// Whether the rest of what the client sends is ignored, because Hummingbird ends the connection with the refusal.
     private var isRefused = false
     private var hasUnknownMethod = false
 
-    init(headers: StandingHeaders) { standing = headers }
+    init(headers: CommonHeaders) { standing = headers }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
@@ -38,13 +38,15 @@ final class HeadRefusals: ExchangeHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        hasUnknownMethod = error as? HTTPParserError == .invalidMethod
-        isRefused = isRefused || hasUnknownMethod
+        if error as? HTTPParserError == .invalidMethod { (isRefused, hasUnknownMethod) = (true, true) }
         context.fireErrorCaught(error)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard isRefused, case .head(var head) = unwrapOutboundIn(data), head.status == .badRequest else {
+        // A refusal with a body is the answer to an earlier request.
+        guard isRefused, case .head(var head) = unwrapOutboundIn(data), head.status == .badRequest,
+            head.headers["content-type"].isEmpty
+        else {
             context.write(data, promise: promise)
             return
         }

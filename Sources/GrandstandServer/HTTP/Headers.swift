@@ -5,7 +5,7 @@ internal import Hummingbird
 /// The header fields of every answer. These fields forbid browsers to load a script or another resource for an answer
 /// and to show the answer in a frame, unless a page sets its own policy. If this server uses HTTPS, a further field
 /// makes browsers use only HTTPS for this server (RFC 6797).
-struct StandingHeaders: Sendable {
+struct CommonHeaders: Sendable {
     let fields: HTTPFields
 
     init(isSecure: Bool) {
@@ -75,25 +75,8 @@ extension HTTPFields {
 
 extension Request {
     /// The condition that the writer sets for the object.
-    ///
-    /// - Throws: `invalid-request` for anything except ETags or `*` in `If-Match`, or `*` in `If-None-Match`, and for
-    ///   both headers together.
     func writeCondition() throws(Problem) -> WriteCondition {
-        switch (headers[.ifMatch], headers[.ifNoneMatch]) {
-        case (nil, nil): return .none
-        case ("*"?, nil): return .present
-        case (nil, "*"?): return .absent
-        case (let list?, nil):
-            let tags = list.split(separator: ",").map { $0.wholeMatch(of: /[ \t]*(?:W\/)?"([^"]+)"[ \t]*/)?.1 }
-            guard !tags.contains(nil) else { break }
-            // A tag of another server matches nothing. What follows a hyphen is the name of a compression.
-            return .versions(Set(tags.compactMap { tag in tag.flatMap { Int($0.prefix { $0 != "-" }) } }))
-        case (_, _?): break
-        }
-        throw Problem.invalid(
-            "Correct the header If-Match or If-None-Match.",
-            at: headers[.ifMatch] == nil ? "If-None-Match" : "If-Match",
-            "Send ETags as GET gives them or * in If-Match, or * in If-None-Match.")
+        try WriteCondition(ifMatch: headers[.ifMatch], ifNoneMatch: headers[.ifNoneMatch])
     }
 }
 

@@ -15,7 +15,7 @@ struct ProblemMiddleware: RouterMiddleware {
 
     let api: API
     let routes: [Route]
-    let headers: StandingHeaders
+    let headers: CommonHeaders
     /// Explains problems of the console's pages.
     let pages: PageResponder?
 

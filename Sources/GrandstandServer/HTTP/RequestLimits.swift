@@ -25,7 +25,8 @@ final class BodyRoom: Sendable {
     func take(_ bytes: Int, for caller: UUID?, isLarge: Bool = false) -> Bool {
         taken.withLock { taken in
             let (all, own) = (taken.all + bytes, taken.callers[caller, default: 0] + bytes)
-            guard all <= (isLarge ? Self.limit * 3 / 4 : Self.limit), own <= Self.limit / 2 else { return false }
+            let most = isLarge ? Self.limit * 3 / 4 : Self.limit
+            guard bytes <= 0 || all <= most && own <= Self.limit / 2 else { return false }
             taken.all = all
             taken.callers[caller] = own == 0 ? nil : own
             return true
@@ -52,7 +53,11 @@ final class RequestShare: Sendable {
 
     /// Sets the caller and its rate limit, as soon as they are known and before the body is read.
     func belongs(to caller: UUID, _ rate: RateLimit.Standing?) {
-        state.withLock { ($0.caller, $0.rate) = (caller, rate) }
+        state.withLock { state in
+            // Room that was taken before is given back under the same name.
+            if state.taken == 0 { state.caller = caller }
+            state.rate = rate
+        }
     }
 
     /// The rate limit of the request's key.
@@ -69,14 +74,14 @@ final class RequestShare: Sendable {
         return Problem(.malformedJson, "The body cannot be read: \(why).")
     }
 
-    /// Takes room for the bytes that were received, and for those that are announced. The first bytes of a body take room
-    /// only when they arrive, so that phones that send slowly take none.
+    /// Takes room for the bytes that were received, and for all of a large body. A small one takes room only when its bytes
+    /// arrive, so that phones that send slowly take none.
     ///
     /// - Throws: `rate-limited` with status 503 if there is no room.
     fileprivate func receive(_ received: Int, of announced: Int) throws(Problem) {
         let hasRoom = state.withLock { state in
-            let wanted = max(state.taken, received, announced - Route.standardBodyLimit)
             let isLarge = max(received, announced) > Route.standardBodyLimit
+            let wanted = max(state.taken, received, isLarge ? announced : 0)
             guard room.take(wanted - state.taken, for: state.caller, isLarge: isLarge) else { return false }
             state.taken = wanted
             return true

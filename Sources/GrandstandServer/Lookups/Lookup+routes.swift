@@ -16,7 +16,8 @@ extension API {
     var lookupRoutes: [Route] {
         // After a query there is a pause of four times its time. So however many phones ask, queries take at most a fifth
         // of one session's time. A content may have 5 KB.
-        let contents = LookupContents(limit: 1_000, rest: { $0 * 4 }) { [lookups = stores.lookups] lanes in
+        let contents = LookupContents(limit: 1_000, rest: { $0 * 4 }, isOneAnswer: true) {
+            [lookups = stores.lookups] lanes in
             let found = try await lookups.contents(of: lanes)
             return lanes.map { found[$0] }
         }
@@ -91,7 +92,7 @@ extension API {
 }
 
 /// The answer to a successful lookup. Routes send it as a `Response`; `LookupHandler` writes it directly to the
-/// connection. `StandingHeaders` adds its other header fields. The body of 304 is empty.
+/// connection. `CommonHeaders` adds its other header fields. The body of 304 is empty.
 typealias LookupResponse = (status: HTTPResponse.Status, headers: HTTPFields, body: [UInt8])
 
 extension LookupBody {
@@ -144,11 +145,12 @@ extension QueryParameters {
 
     fileprivate func list() throws(Problem) -> LookupListQuery {
         let page = try page()
-        let after = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
-        let (from, to) = try period()
-        return LookupListQuery(
-            topic: try read("topic", TextRule.topic.sentence) { TextRule.topic.accepts($0) ? $0 : nil }, from: from,
-            to: to, state: try choice("state"), variant: try variant(), limit: page.limit, after: after)
+        var query = LookupListQuery.standard
+        query.topic = try read("topic", TextRule.topic.sentence) { TextRule.topic.accepts($0) ? $0 : nil }
+        (query.from, query.to) = try period()
+        (query.state, query.variant, query.limit) = (try choice("state"), try variant(), page.limit)
+        query.after = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
+        return query
     }
 }
 

@@ -41,14 +41,18 @@ struct LookupStore: Sendable {
     /// time reads all records again.
     static let journalSeconds: TimeInterval = 300
 
-    /// The records of these events (`nil`: of all). Events that do not exist or have no audience are missing.
+    /// The keys of all events.
+    func keys() async throws -> [EventKey] {
+        try await database.query("select key from events").map { try $0.word("key") }
+    }
+
+    /// The records of these events. Events that do not exist or have no audience are missing.
     ///
     /// The audiences of an event are in the order of their declaration, because lookups may take an app's first one.
     ///
     /// One audience may get its end before the others. A fenced lane has accepted its end and takes no later message, so
     /// an activity that is started for this audience could never be updated.
-    func records(of keys: Set<EventKey>?) async throws -> [EventKey: [LookupRecord]] {
-        let isAsked: PostgresQuery = if let keys { "e.key = any(\(keys.map(\.rawValue)))" } else { "true" }
+    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
         let rows = try await database.query(
             """
             select e.key, a.topic, u.environment, u.lane, nullif(u.variant, '') as variant,
@@ -61,7 +65,7 @@ struct LookupStore: Sendable {
             join apps a on a.bundle_id = u.bundle_id
             left join channels c on c.id = u.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(Self.refusal)
-            where \(isAsked) order by e.key, u.position
+            where e.key = any(\(keys.map(\.rawValue))) order by e.key, u.position
             """)
         return Dictionary(grouping: try rows.read(LookupRecord.self), by: \.key)
     }

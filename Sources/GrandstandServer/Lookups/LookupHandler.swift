@@ -12,9 +12,9 @@ final class LookupHandler: ExchangeHandler {
     /// Told how many requests were answered, for the connection's timeouts. The answers of this handler go from the
     /// encoder's place to the network, so no other handler sees them.
     private let onAnswered: (Int) -> Void
-    /// The encoder's context. Bytes that are written to this context do not pass the encoder but go on to the network,
+    /// The encoder's context. Bytes that are written to this context do not pass the encoderContext but go on to the network,
     /// because the bytes are already encoded.
-    private var encoder: ChannelHandlerContext?
+    private var encoderContext: ChannelHandlerContext?
     /// The requests that were passed on and are not answered yet.
     private var underWay = 0
     /// The answer to a request whose end has not been read yet.
@@ -28,26 +28,26 @@ final class LookupHandler: ExchangeHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+        encoderContext = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { encoder = nil }
+    func handlerRemoved(context: ChannelHandlerContext) { encoderContext = nil }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
             // If the client does not read its answers, the request goes to the router, which waits for the client only
             // for a limited time.
-            if underWay == 0, encoder != nil, context.channel.isWritable {
+            if underWay == 0, encoderContext != nil, context.channel.isWritable {
                 answer = lookups.answer(head)
                 if answer != nil { return }
             }
             underWay += 1
         case .body: break
         case .end:
-            guard let answer, let encoder else { break }
+            guard let answer, let encoderContext else { break }
             self.answer = nil
-            encoder.write(NIOAny(Self.bytes(answer, context.channel.allocator)), promise: nil)
+            encoderContext.write(NIOAny(Self.bytes(answer, context.channel.allocator)), promise: nil)
             answered += 1
             return
         }

@@ -103,11 +103,18 @@ final class LookupReplica: Sendable {
         let (subjects, end) = try await store.changes(since: position ?? LookupStore.newest)
         if subjects.contains("keys") { keys?.changed() }
         var keys = Set(subjects.compactMap(LookupStore.event))
-        let isAll = position == nil || subjects.contains("events")
-        let records = isAll || !keys.isEmpty ? try await store.records(of: isAll ? nil : keys) : [:]
-        // The events in memory are compared, too, so that those that were deleted are forgotten.
-        if isAll { keys = Set(state.withLock { $0.entries.keys }).union(records.keys) }
-        for key in keys { put(key, records[key] ?? []) }
+        // The events in memory are read, too, so that those that were deleted are forgotten.
+        if position == nil || subjects.contains("events") {
+            keys = Set(state.withLock { $0.entries.keys }).union(try await store.keys())
+        }
+        // All events at once would take several times the memory that they take afterwards.
+        var rest = Array(keys)[...]
+        while !rest.isEmpty {
+            let page = Array(rest.prefix(1_000))
+            rest = rest.dropFirst(page.count)
+            let records = try await PostgresTimeLimit.renewing { try await store.records(of: page) }
+            for key in page { put(key, records[key] ?? []) }
+        }
         state.withLock { state in
             (state.position, state.readAt) = (end, .now)
             state.changed = state.changed.filter { $0.value > read }

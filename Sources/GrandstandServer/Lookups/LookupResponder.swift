@@ -14,13 +14,13 @@ struct LookupResponder: Sendable {
     private let keys: KeyStore
     /// Count an answer of a route with its time, 200 or 304.
     private let ofOne, ofList: Meters
-    private let headers: StandingHeaders
+    private let headers: CommonHeaders
     private let now: @Sendable () -> Date
     private let dates = HTTPDates()
 
     init(
         replica: LookupReplica, keys: KeyStore, metrics: ServerMetrics,
-        headers: StandingHeaders, now: @escaping @Sendable () -> Date
+        headers: CommonHeaders, now: @escaping @Sendable () -> Date
     ) {
         self.replica = replica
         self.keys = keys

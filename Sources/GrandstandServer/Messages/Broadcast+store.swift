@@ -5,50 +5,7 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// One broadcast, or one reported state of an event: as a caller asks the outbox to accept it, and then as a row of
-/// `broadcasts`.
-struct Intake: Sendable {
-    let target: BroadcastTarget
-    /// What is sent. Of a state: what its decision sends. Once it is accepted: as it is stored, with the defaults of its
-    /// event if it is sent now.
-    var request: Contract.BroadcastDraft
-    /// The state that a feed reported; `nil`: the broadcast was composed.
-    var report: Contract.StateDraft?
-    /// The actor of the request.
-    let actor: AuditActor
-    /// The reach of the caller.
-    var reach = AppReach.all
-    /// When it came or, once it is accepted, when it was accepted.
-    var at: Date
-
-    // What an acceptance decides:
-
-    var id = UUID.drawn()
-    /// When it is to be sent; `nil`: at once.
-    var sendAt: Date?
-    var isScheduled = false
-    var warnings: [String] = []
-    /// Its messages.
-    var plan: DeliveryPlan?
-    /// The decision about `report`.
-    var decision: StateDecision?
-
-    /// Whether it depends on contents that were accepted before: it is a state, or an update that takes the newest content
-    /// when it is sent.
-    var comparesContents: Bool { report != nil || request.event != .end && request.contentState == nil }
-}
-
 extension Intake {
-    init(_ target: BroadcastTarget, _ request: Contract.BroadcastDraft, _ caller: APIKey, at time: Date) {
-        self.init(target: target, request: request, actor: caller.actor, reach: caller.reach, at: time)
-    }
-
-    init(_ key: EventKey, _ report: Contract.StateDraft, _ caller: APIKey, at time: Date) {
-        let request = Contract.BroadcastDraft(event: .update, contentState: report.contentState)
-        self.init(.event(key), request, caller, at: time)
-        self.report = report
-    }
-
     /// Reads a scheduled broadcast `b` whose `sendAt` has come. Its key reached certain apps when it was accepted.
     ///
     /// - Returns: `nil` when the row of the broadcast's channel is gone.
@@ -143,32 +100,5 @@ extension PostgresRow {
             priority: try decode("priority"), expiresIn: try decode("expiresIn"),
             apnsExpiration: try decode("apnsExpiration"), staleDate: try decode("staleDate"),
             dismissalDate: try decode("dismissalDate"), relevanceScore: try json("relevanceScore"))
-    }
-}
-
-extension Contract.Broadcast {
-    /// Sets the deliveries, and what follows from them.
-    mutating func set(_ deliveries: [Contract.Delivery], isScheduled: Bool, isCancelled: Bool) {
-        self.deliveries = deliveries
-        state = .init(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
-        counts = Dictionary(grouping: deliveries, by: \.state.rawValue).mapValues(\.count)
-    }
-
-    /// The ID as the database has it.
-    var uuid: UUID {
-        guard let uuid = UUID(uuidString: id) else { preconditionFailure("\(id) is not the ID of a broadcast") }
-        return uuid
-    }
-}
-
-extension Contract.Delivery {
-    /// The delivery of a message that was accepted just now.
-    init(_ message: LaneMessage, _ audience: Audience) {
-        self.init(
-            kind: message.kind, counts: message.tokens.map { Contract.TokenCounts($0, message.state) },
-            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-            variant: audience.variant?.rawValue, channelId: message.channelID, state: message.state, attempts: 0,
-            priority: message.priority.rawValue, apnsExpiration: message.apnsExpiration,
-            apnsRequestId: message.requestID.words)
     }
 }

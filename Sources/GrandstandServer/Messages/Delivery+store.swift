@@ -122,23 +122,14 @@ extension ClaimedDelivery {
         let addresses: [APNsAddress] = try results[results.count - 1].read()
         return taken.compactMap { lane, message in
             guard let address = addresses.first(where: { $0.app == lane.audience.app }),
-                let own = contents[message.broadcast], let other = contents[message.content],
-                let timestamp = message.timestamp
-            else { return nil }
-            // The message as it is sent now: perhaps without its alert, or with the content of another message.
-            var payload = own.draft.payload(for: lane.audience.variant)
-            if !message.alerting { payload.alert = nil }
-            // A token that comes late may get the content of an `end`, although the event continues.
-            if !message.isEnd { (payload.event, payload.dismissalDate) = (.update, nil) }
-            if message.contentOf != nil {
-                let content = other.draft.payload(for: lane.audience.variant)
-                payload.contentState = content.contentState
-                payload.staleDate = content.staleDate
-                payload.relevanceScore = content.relevanceScore
+                let own = contents[message.broadcast], let other = contents[message.content]
+            else {
+                assertionFailure("a message that waits has its broadcast and its app")
+                return nil
             }
             return ClaimedDelivery(
-                lane: lane.id, message: message, address: address, body: payload.body(timestamp: timestamp),
-                askedAt: own.askedAt, replica: replica)
+                message, on: lane, at: address, own: own.draft, content: other.draft, askedAt: own.askedAt,
+                replica: replica)
         }
     }
 }

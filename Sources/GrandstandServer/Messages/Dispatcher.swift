@@ -33,15 +33,12 @@ struct Dispatcher: Sendable {
         worker.counting(.circuit(rates.environment, isOpen: false))
         let loop = WorkLoop<ClaimedDelivery>(
             .init(
-                places: concurrency, leastRoom: max(1, min(Self.batch, concurrency / 4)), rest: Self.rest,
-                pollInterval: worker.pollInterval, ringsWhenSettled: false, retry: .milliseconds(500),
+                slots: concurrency, leastRoom: max(1, min(Self.batch, concurrency / 4)), rest: Self.rest,
+                pollInterval: worker.pollInterval, runsWhenSettled: false, retry: .milliseconds(500),
                 topic: .lanes(rates.environment)),
             failure: "messages that are due could not be taken from the database", worker,
             claim: { try await self.claim($0, held: $1.lasting) },
-            perform: { delivery in
-                let settling = await self.send(delivery)
-                return Task.isCancelled ? self.settling(delivery.settled(nil, at: self.worker.now())) : settling
-            },
+            perform: { await self.send($0) },
             extend: { try await self.extendLeases($0) })
         await loop.run()
     }
@@ -49,7 +46,7 @@ struct Dispatcher: Sendable {
     /// The maximum number of lanes in one claim. An urgent message of another app waits for at most one such claim.
     private static let batch = 100
     /// The loop rests briefly before a claim. During the rest, several verdicts are recorded together, and one claim
-    /// then fills all their places.
+    /// then fills all their slots.
     private static let rest = Duration.milliseconds(2)
 
     // MARK: Claim, send, settle
@@ -97,9 +94,14 @@ struct Dispatcher: Sendable {
             ? .withheld("it expired before it was sent") : await gateway.send(delivery)
         note(Circuit.Outcome(answer))
         let answered = worker.now()
-        if case .withheld = answer, rates.keys.lacks(delivery.address, at: answered) {
-            return settling(delivery.settled(nil, at: answered))
-        }
+        // Only what was not sent is given back: an alert that may have reached APNs must not ring a second time.
+        let isGivenBack =
+            switch answer {
+            case .unsent: Task.isCancelled
+            case .withheld: rates.keys.lacks(delivery.address, at: answered)
+            case .accepted, .refused, .unanswered: false
+            }
+        if isGivenBack { return settling(delivery.settled(nil, at: answered)) }
         let notBefore = rates.record(
             answer, of: delivery.address.bundleID, lane: delivery.lane, sentAt: sentAt, at: answered)
         let verdict = Verdict(
@@ -155,7 +157,7 @@ struct Dispatcher: Sendable {
         case .retry(let next, let reason), .throttled(let next, let reason):
             // Throttling and a refused key are logged elsewhere, once. So the messages that they delay are logged only
             // at the level `debug`.
-            var isKnown = answer.isTooManyRequests && rates.isAnyLimited
+            var isKnown = answer.isTooManyRequests && rates.perSecond[delivery.address.bundleID] != nil
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
             log(isKnown || !isNews ? .debug : .warning, "broadcast will be sent again", reason, next: next)
         case .channelDoubted(let refusal, let next?):

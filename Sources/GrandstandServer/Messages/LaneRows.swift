@@ -106,12 +106,12 @@ extension LaneRows {
             .init("fenced_at") { $0.lane.fencedAt },
             .init("closed_at") { $0.lane.closedAt },
             .init("newest_broadcast") { $0.lane.newest },
-            .init("state_broadcast") { $0.lane.told },
+            .init("state_broadcast") { $0.lane.lastState },
             .init("stored_until") { $0.lane.storedUntil },
-        ] + turn(.channel) + turn(.tokens))
+        ] + schedule(.channel) + schedule(.tokens))
 
-    /// What each kind of messages has of its own (`Lane.Turn`).
-    private static func turn(_ kind: Contract.DeliveryKind) -> [Column] {
+    /// What each kind of messages has of its own (`Lane.Schedule`).
+    private static func schedule(_ kind: Contract.DeliveryKind) -> [Column] {
         let (prefix, isChannels) = (prefix(kind), kind == .channel)
         return [
             .init(prefix + "due_at", isAlways: true) { due(kind, $0.lane, at: $0.now) },
@@ -161,29 +161,29 @@ extension LaneRows {
             })
         lane.messages = messages
         (lane.fencedAt, lane.closedAt) = (try row.decode("fenced_at"), try row.decode("closed_at"))
-        (lane.newest, lane.told) = (try row.decode("newest_broadcast"), try row.decode("state_broadcast"))
+        (lane.newest, lane.lastState) = (try row.decode("newest_broadcast"), try row.decode("state_broadcast"))
         lane.storedUntil = try row.decode("stored_until")
-        lane[.tokens] = try turn(.tokens, row)
-        lane[.channel] = try turn(
+        lane[.tokens] = try schedule(.tokens, row)
+        lane[.channel] = try schedule(
             .channel, row, isLeased: messages.contains { $0.state == .sending && $0.kind == .channel })
         return lane
     }
 
-    private static func turn(
+    private static func schedule(
         _ kind: Contract.DeliveryKind, _ row: PostgresRow, isLeased: Bool = true
-    ) throws -> Lane.Turn {
+    ) throws -> Lane.Schedule {
         let prefix = prefix(kind)
-        var turn = Lane.Turn()
-        turn.lastTimestamp = try row.decode(prefix + "last_timestamp")
-        turn.readyAt = try row.decode(prefix + "ready_at")
+        var schedule = Lane.Schedule()
+        schedule.lastTimestamp = try row.decode(prefix + "last_timestamp")
+        schedule.readyAt = try row.decode(prefix + "ready_at")
         if isLeased, let replica = try row.decode(UUID?.self, prefix + "leased_by"),
             let until = try row.decode(Date?.self, prefix + "leased_until")
         {
-            turn.lease = Lane.Lease(replica: replica, until: until)
+            schedule.lease = Lane.Lease(replica: replica, until: until)
         } else {
-            turn.waitsSince = try row.decode(prefix + "due_at")
+            schedule.waitsSince = try row.decode(prefix + "due_at")
         }
-        return turn
+        return schedule
     }
 }
 

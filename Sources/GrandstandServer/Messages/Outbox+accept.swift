@@ -161,8 +161,8 @@ extension Outbox {
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let (broadcasts, lanes, now) = (acceptance.broadcasts, acceptance.lanes, acceptance.now)
         let (changes, events) = (acceptance.changes, acceptance.events)
-        let appended = acceptance.accepted.map { place, message in
-            (lane: lanes[place], message: lanes[place].messages[message])
+        let appended = acceptance.accepted.map { index, message in
+            (lane: lanes[index], message: lanes[index].messages[message])
         }
         var statements: [PostgresQuery] = []
         if !broadcasts.isEmpty || !appended.isEmpty { statements.append(planning(rows: 1)) }
@@ -248,36 +248,38 @@ extension Outbox {
             """
         let results = try await connection.pipeline(statements + LaneRows.loadLocked(lanes, more))
         let loaded = try LaneRows.lanes(results)
-        func rows(_ place: Int?) -> [PostgresRow] { place.map { Array(results[$0]) } ?? [] }
+        func rows(_ statement: Int?) -> [PostgresRow] { statement.map { Array(results[$0]) } ?? [] }
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
         for row in rows(events) {
-            states[.event(try row.word("key"))] = Acceptance.TargetState(
-                isOver: try row.decode("is_over"), startedAt: try row.decode("first_update_at"),
-                defaults: try row.eventDefaults(),
-                startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-                progress: StateDecision.Progress(
-                    sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
-                    quietAt: try row.decode("quiet_at")))
+            var state = Acceptance.TargetState(isOver: try row.decode("is_over"))
+            (state.startedAt, state.defaults) = (try row.decode("first_update_at"), try row.eventDefaults())
+            (state.startsAt, state.endsAt) = (try row.decode("starts_at"), try row.decode("ends_at"))
+            state.progress = StateDecision.Progress(
+                sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
+                quietAt: try row.decode("quiet_at"))
+            states[.event(try row.word("key"))] = state
         }
         var (populated, withoutPlace): (Set<Int>, Set<Int>) = ([], [])
         let laneRows = results[results.count - 2]
         let positions: [Int] = try laneRows.map { try $0.decode("position") }
-        for place in loaded.indices.sorted(by: { (positions[$0], $0) < (positions[$1], $1) }) {
-            let row = laneRows[place]
-            if try row.decode(Bool.self, "has_tokens") { populated.insert(loaded[place].id) }
-            if try row.decode(Bool.self, "lacks_place") { withoutPlace.insert(loaded[place].id) }
-            if let key: EventKey = try row.optionalWord("event_key") { states[.event(key)]?.places.append(place) }
+        for index in loaded.indices.sorted(by: { (positions[$0], $0) < (positions[$1], $1) }) {
+            let row = laneRows[index]
+            if try row.decode(Bool.self, "has_tokens") { populated.insert(loaded[index].id) }
+            if try row.decode(Bool.self, "lacks_place") { withoutPlace.insert(loaded[index].id) }
+            if let key: EventKey = try row.optionalWord("event_key") { states[.event(key)]?.laneIndices.append(index) }
         }
         for row in rows(ofChannels) where try row.decode(Bool.self, "takes_broadcasts") {
             let id: UUID = try row.decode("id")
-            let places = loaded.indices.filter { loaded[$0].channel?.id == id }
-            if !places.isEmpty { states[.channel(id)] = Acceptance.TargetState(isOver: false, places: places) }
+            let laneIndices = loaded.indices.filter { loaded[$0].channel?.id == id }
+            if !laneIndices.isEmpty {
+                states[.channel(id)] = Acceptance.TargetState(isOver: false, laneIndices: laneIndices)
+            }
         }
         return Acceptance(
-            now: now, alertFreshness: outbox?.alertFreshness ?? DeliveryPlan.alertFreshness, loadedTargets: states,
-            targets: states, loaded: loaded, lanes: loaded, populated: populated,
+            of: states, loaded, populated: populated,
             types: try await outbox?.types.types(rows(types), on: connection) ?? .init(),
-            known: try ContentRows.known(rows(newest)), withoutPlace: withoutPlace)
+            known: try ContentRows.known(rows(newest)), withoutPlace: withoutPlace,
+            alertFreshness: outbox?.alertFreshness ?? DeliveryPlan.alertFreshness, now: now)
     }
 
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {

@@ -183,7 +183,7 @@ extension Outbox {
             }
             return LaneRows.write(settled.lanes, loaded: settled.loaded, at: now)
                 + (settled.doubts.isEmpty ? [] : [Self.doubt(settled.doubts, now: now)])
-                + (topics.isEmpty ? [] : [WakeUps.wake(topics)])
+                + (topics.isEmpty ? [] : [WakeUps.notify(topics)])
         } _: { settled, _ in
             wakeUps.wake(Set(settled.lanes.filter { $0.due(at: now) != nil }.flatMap(\.topics)))
             return settled.others

@@ -29,7 +29,7 @@ struct Outbox: Sendable {
     /// last one takes long, for example because it waits for an event that is being changed. At 2,000 broadcasts a
     /// second, the median time from POST to Apple's 200 was 23 to 27 ms with one transaction at a time, and 30 to 32 ms
     /// with always two.
-    private static let acceptPlaces = 4
+    private static let acceptSlots = 4
     private static let acceptLimit = 100
     /// The maximum number of verdicts in one transaction. It is limited, because the verdicts' lanes can take nothing
     /// else until the transaction is committed.
@@ -54,7 +54,7 @@ struct Outbox: Sendable {
         self.alertFreshness = alertFreshness
         let outbox = self
         // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
-        acceptances = Batch(places: Self.acceptPlaces, limit: Self.acceptLimit) {
+        acceptances = Batch(slots: Self.acceptSlots, limit: Self.acceptLimit) {
             try await outbox.commit($0, on: outbox.database)
         }
         settlements = Batch(

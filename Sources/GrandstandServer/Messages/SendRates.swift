@@ -57,7 +57,6 @@ final class SendRates: Sendable {
     private let counting: Counting
     private let logger: Logger
     private let state = Mutex(State())
-    private let anyLimited = Atomic(false)
 
     init(
         environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeyWatch,
@@ -70,13 +69,9 @@ final class SendRates: Sendable {
         self.logger = logger
     }
 
-    /// Whether APNs throttles at least one app.
-    var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
-
     /// The apps that APNs throttles.
     private var limited: [(bundleID: BundleID, rate: SendRate)] {
-        guard isAnyLimited else { return [] }
-        return state.withLock { $0.apps.filter(\.value.rate.isLimited).map { ($0.key, $0.value.rate) } }
+        state.withLock { $0.apps.filter(\.value.rate.isLimited).map { ($0.key, $0.value.rate) } }
     }
 
     /// How many messages each app with a limit may send now; for devices, in about a second. Nothing may be sent to apps
@@ -120,7 +115,6 @@ final class SendRates: Sendable {
 
     /// Counts requests of an app that are sent now.
     func spend(_ requests: Int, of bundleID: BundleID, at now: Date) {
-        guard isAnyLimited else { return }
         state.withLock { $0.apps[bundleID]?.rate.spend(requests, at: now) }
     }
 
@@ -128,8 +122,7 @@ final class SendRates: Sendable {
     ///
     /// - Returns: when to ask again; `nil`: the request may be sent.
     func turn(of bundleID: BundleID, at now: Date) -> Date? {
-        guard isAnyLimited else { return nil }
-        return state.withLock { state in
+        state.withLock { state in
             guard let allowance = state.apps[bundleID]?.rate.allowance(at: now) else { return nil }
             guard allowance == 0 else {
                 state.apps[bundleID]?.rate.spend(1, at: now)
@@ -201,8 +194,7 @@ final class SendRates: Sendable {
     ///
     /// - Returns: the limits that remain.
     func throttles(at now: Date) -> [Throttle] {
-        guard isAnyLimited else { return [] }
-        return limited.compactMap { bundleID, _ in
+        limited.compactMap { bundleID, _ in
             change(bundleID) { app -> Throttle? in
                 app.rate.forget(at: now)
                 return app.rate.since.map {
@@ -220,7 +212,6 @@ final class SendRates: Sendable {
             let value = body(&app)
             state.apps[bundleID] = app
             let changed = app.rate.isLimited != wasLimited
-            if changed { anyLimited.store(state.apps.contains { $0.value.rate.isLimited }, ordering: .relaxed) }
             return (value, app.rate.perSecond, changed)
         }
         guard changed else { return value }

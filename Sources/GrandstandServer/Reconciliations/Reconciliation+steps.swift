@@ -137,7 +137,7 @@ extension ChannelStore {
             let known = zip(actions, done).filter { $1 && ![.release, .contest].contains($0.name) }
             try await connection.pipeline([
                 Self.forgetting(unmanaged: known.compactMap(\.0.channelID), of: run.address.app),
-                WakeUps.wake([.channels]),
+                WakeUps.notify([.channels]),
             ])
             let deletions = changed.filter { $0.state == .deleting }
             return (done, deletions.map { ChannelTask(channel: $0, address: run.address) })

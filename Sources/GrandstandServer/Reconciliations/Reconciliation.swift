@@ -30,7 +30,7 @@ extension ChannelCalls {
     /// - Parameter interval: seconds between two runs for one app and environment; 0: only necessary runs.
     func reconciling(every interval: TimeInterval, _ options: ReconciliationOptions) -> WorkLoop<ReconciliationRun> {
         WorkLoop(
-            .init(places: 4, rest: .milliseconds(250), pollInterval: worker.pollInterval, topic: .channels),
+            .init(slots: 4, rest: .milliseconds(250), pollInterval: worker.pollInterval, topic: .channels),
             failure: "reconciliations could not be claimed", worker,
             claim: { _, _ in
                 let run = try await channels.claimDue(interval: interval, now: now(), leasedUntil: leasedUntil)

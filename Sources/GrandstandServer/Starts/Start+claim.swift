@@ -5,9 +5,9 @@ internal import GrandstandContract
 internal import Postgres
 
 extension StartStore {
-    /// Opens the runs whose time has come. Then leases due runs of an environment, closes leased runs whose time is
-    /// over, and takes the starts of each other leased run that have been due for the longest. The returned shards are
-    /// already recorded as under way.
+    /// Opens the runs whose time has come. Then leases due runs of an environment. Leased runs whose time is over rest,
+    /// or are closed if their events are over. Of each other leased run, the starts are taken that have been due for the
+    /// longest. The returned shards are already recorded as under way.
     func claim(_ claim: WorkClaim) async throws -> [Shard] {
         var claim = claim
         claim.at = claim.at.inMicroseconds
@@ -22,7 +22,7 @@ extension StartStore {
             }
         } catch  where !shards.isEmpty {
             // A later run failed. The shards that were taken before are committed, so they must be sent. Otherwise
-            // their installations would become `unknown`.
+            // their installations would become `unknown`. The next claim meets the error first, and the loop logs it.
         }
         return shards
     }
@@ -33,7 +33,11 @@ extension StartStore {
     /// - Returns: the run's shard, unless the run had nothing to send; `nil`: no run is due.
     private func takeTurn(_ claim: WorkClaim) async throws -> [Shard]? {
         try await dispatch.transaction { connection in
-            guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
+            // Pending starts are read in the order of their index, however few the planner expects.
+            let due = try await connection.pipeline([
+                "select set_config('enable_bitmapscan', 'off', true)", Self.lockDue(claim),
+            ])[1]
+            guard let id = try due.first?.decode(Int.self, "id"),
                 case let rows = try await connection.query(StartRun.load(id, claim)), let row = rows.first
             else { return nil }
             let run: StartRun = try row.read()
@@ -82,18 +86,18 @@ extension StartStore {
             let isUnsent = claim.held != nil && run.leasedBy == claim.replica
             try await connection.query(endLease(of: run, isUnsent: isUnsent, now: claim.at))
         }
-        guard let turn = audiences.turn(at: claim.at) else {
+        guard let step = audiences.step(at: claim.at) else {
             let rest = stop(run, closes: audiences.allSatisfy(\.isEventOver), until: nextLook, now: claim.at)
             return (nil, [inherit(run.id)] + (run.isUnderWay ? [] : [rest]))
         }
-        guard let push = turn.pushes.first else { return (nil, [wait(run, until: turn.until, rests: true)]) }
-        let contents = Set(turn.pushes.compactMap(\.content))
+        guard let push = step.pushes.first else { return (nil, [wait(run, until: step.until, rests: true)]) }
+        let contents = Set(step.pushes.compactMap(\.content))
         guard try await connection.query(CrowdNews.hold(contents)).count == contents.count else {
             // The broadcast whose content a push would show has just been withdrawn.
             return (nil, [wait(run, until: claim.at.addingTimeInterval(StartStanding.patience), rests: true)])
         }
         (shard.deadline, shard.attributesType) = (push.deadline, push.attributesType)
-        try await fill(&shard, of: &run, turn.pushes, claim, on: connection)
+        try await fill(&shard, of: &run, step.pushes, claim, on: connection)
         guard shard.members.isEmpty else { return (shard, [lease(run, shard, claim), CrowdNews.show(contents)]) }
         return (nil, [wait(run, until: run.cursor == nil ? nextLook : claim.at), finish(run.id, now: claim.at)])
     }
@@ -123,7 +127,8 @@ extension StartStore {
     /// because nobody knows whether these installations got a start.
     ///
     /// - Parameter isUnsent: the starts become pending again, because the answer to the commit that leased the shard
-    ///   never reached this replica, so nothing was sent to them.
+    ///   never reached this replica, so nothing was sent to them. A shard that was sent stays held until its outcomes are
+    ///   recorded (`ShardDispatcher.send`).
     private static func endLease(of run: StartRun, isUnsent: Bool, now: Date) -> PostgresQuery {
         """
         update starts set state = case when \(isUnsent) then 'pending' else 'unknown' end::start_state,
@@ -173,38 +178,6 @@ extension StartStore {
             finished_at = coalesce(finished_at, case when started_at is not null then \(now)::timestamptz end)
         where id = \(run.id)
         """
-    }
-}
-
-/// The push that the members of one audience get.
-struct StartPush: Sendable {
-    /// The audience's variant as the column has it: empty for an audience without a variant.
-    var variant: String
-    /// With the alert for members whose language has no own alert.
-    var payload: BroadcastPayload
-    /// The alerts by language.
-    var alerts: LocaleLookup<[UInt8]>
-    /// The broadcast whose content the push shows; `nil`: the push shows the declared content.
-    var content: UUID?
-    /// `aps.timestamp`; every later update has a higher timestamp.
-    var timestamp: Int
-    /// The value of `apns-expiration`.
-    var expiration: Int
-    /// The end of the time in which the start is sent.
-    var deadline: Date
-    var attributesType: String
-
-    /// The push for members with this system and locale.
-    ///
-    /// - Parameter run: starts of different events have different collapse IDs, so a phone that is offline gets all of
-    ///   them later.
-    func push(hasInput: Bool, locale: String?, run: Int) -> Shard.Push {
-        var payload = payload
-        if !hasInput { payload.start?.input = nil }
-        payload.alert = locale.flatMap(alerts.value) ?? payload.alert
-        return Shard.Push(
-            body: payload.body(timestamp: timestamp), priority: .immediate, expiration: expiration,
-            collapseID: "start-\(run)")
     }
 }
 

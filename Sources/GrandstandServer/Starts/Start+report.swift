@@ -20,6 +20,8 @@ struct StartQuestion: Hashable, Sendable {
     let outlook: Outlook
 }
 
+typealias StartReports = Batch<(question: StartQuestion, now: Date), Result<Contract.StartReport, Problem>>
+
 extension StartStore {
     /// The report on an event's start, with one for each of its apps within `reach`. Before the start is opened, the
     /// report has the expected counts. All counts of an app are from the same moment. The query counts all followers.
@@ -30,20 +32,25 @@ extension StartStore {
         of key: EventKey, within reach: AppReach, _ outlook: StartQuestion.Outlook = .asItIs, now: Date
     ) async throws -> Contract.StartReport {
         let question = StartQuestion(key: key, reach: reach, outlook: outlook)
-        return try await answers.run((question, now))
+        return try await answers.run((question, now)).get()
     }
 
     /// Answers questions, each once for all of its callers. Then it rests, so that counts take a bounded share of the
     /// database, however many callers ask.
-    static func answers(_ reports: Database) -> Batch<(question: StartQuestion, now: Date), Contract.StartReport> {
-        Batch(places: 2, limit: .max, rest: { $0 }) { asked in
-            var answers: [StartQuestion: Contract.StartReport] = [:]
+    static func answers(_ reports: Database) -> StartReports {
+        Batch(slots: 2, limit: .max, rest: { $0 }) { asked in
+            var answers: [StartQuestion: Result<Contract.StartReport, Problem>] = [:]
             for (question, now) in asked where answers[question] == nil {
-                answers[question] = try await reports.transaction { connection in
-                    // With this isolation level, a push that is sent during the count is in all of the counts or in
-                    // none.
-                    try await connection.query("set transaction isolation level repeatable read")
-                    return try await report(question, now: now, on: connection)
+                do {
+                    let counted = try await reports.transaction { connection in
+                        // With this isolation level, a push that is sent during the count is in all of the counts or
+                        // in none.
+                        try await connection.query("set transaction isolation level repeatable read")
+                        return try await report(question, now: now, on: connection)
+                    }
+                    answers[question] = .success(counted)
+                } catch let problem as Problem where problem.kind != .storeUnavailable {
+                    answers[question] = .failure(problem)
                 }
             }
             return asked.compactMap { answers[$0.question] }
@@ -121,7 +128,7 @@ extension StartStore {
             from starts where run = \(run.run) group by state, reason
             """)
         for row in rows {
-            let (state, count): (StartState, Int) = (try row.word("state"), try row.decode("n"))
+            let (state, count): (StartRowState, Int) = (try row.word("state"), try row.decode("n"))
             counts.confirmed += try row.decode(Int.self, "confirmed")
             if state.isSettled { answered += try row.decode(Int.self, "in_time") }
             switch state {
@@ -191,53 +198,4 @@ extension StartStore {
             """
         )[0].read()
     }
-}
-
-extension Contract.StartReport {
-    /// The report of an event's start, from those of its audiences. The start is `running` as long as it is running for
-    /// one audience.
-    ///
-    /// - Parameter answered: the number of pushes that were answered before nothing was left to send.
-    init(_ audiences: [Contract.AudienceStart], answered: Int, by: String?, at now: Date) {
-        let states = Set(audiences.map(\.state))
-        let order: [Contract.StartState] = [.running, .waiting, .stopped, .scheduled, .done]
-        let state = order.first(where: states.contains) ?? .done
-        let begun = audiences.filter { $0.startedAt != nil }
-        let startedAt = begun.compactMap(\.startedAt).min()
-        let finishedAt = begun.allSatisfy { $0.finishedAt != nil } ? begun.compactMap(\.finishedAt).max() : nil
-        self.init(
-            state: state, waitingFor: state == .waiting ? audiences.lazy.compactMap(\.waitingFor).first : nil,
-            startedAt: startedAt, finishedAt: finishedAt,
-            counts: audiences.map(\.counts).reduce(Contract.StartCounts(), +),
-            byReason: audiences.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) },
-            perSecond: Self.rate(answered, from: startedAt, until: finishedAt ?? now), by: by, audiences: audiences)
-    }
-
-    /// - Returns: pushes per second; `nil`: none was answered.
-    static func rate(_ answered: Int, from: Date?, until: Date) -> Double? {
-        guard answered > 0, let from else { return nil }
-        return (Double(answered) / Swift.max(until.timeIntervalSince(from), 0.001)).tenths
-    }
-}
-
-extension Contract.StartCounts {
-    /// No followers.
-    init() {
-        self.init(
-            followers: 0, accepted: 0, confirmed: 0, rejected: 0, unknown: 0, pending: 0,
-            ineligible: .init(system: 0, disabled: 0, noToken: 0, tooLate: 0))
-    }
-
-    static func + (one: Self, other: Self) -> Self {
-        let parts: [WritableKeyPath<Self, Int>] = [
-            \.followers, \.accepted, \.confirmed, \.rejected, \.unknown, \.pending, \.ineligible.system,
-            \.ineligible.disabled, \.ineligible.noToken, \.ineligible.tooLate,
-        ]
-        return parts.reduce(into: one) { $0[keyPath: $1] += other[keyPath: $1] }
-    }
-}
-
-extension Contract.IneligibleCounts {
-    /// All followers that get no start.
-    var total: Int { system + disabled + noToken + tooLate }
 }

@@ -56,7 +56,7 @@ extension StartStore {
         let due: [Int] = try await connection.query(
             """
             select installation from starts s
-            where run = \(run.id) and state = 'pending' and due_at <= \(claim.at) and \(isFree)
+            where run = \(run.id) and due_at <= \(claim.at) and \(isFree)
             order by due_at, installation limit \(size) for no key update skip locked
             """
         ).map { try $0.decode("installation") }
@@ -235,7 +235,7 @@ extension StartStore {
                 from unnest(\(results.map(\.member.row)), \(results.map(\.member.token.hex))) r(installation, token)
                 cross join lateral (
                     select ctid from starts where run = \(shard.owner) and installation = r.installation
-                        and state = 'rejected' and reason = any(\(Self.tokenReasons)) offset 0) k
+                        and state = 'rejected' and reason = any(\(Self.tokenReasons)) and confirmed_at is null offset 0) k
                 cross join lateral (
                     select token from start_tokens where installation = r.installation
                         and attributes_type = \(shard.attributesType) and suspect_since is null offset 0) t
@@ -255,7 +255,7 @@ extension StartStore {
             let verdicts = outcomes.compactMap(\.verdict)
             WebhookNews.note(
                 verdicts.compactMap { verdict in
-                    StartState(verdict).map { .started($0, reason: verdict.reason) }
+                    StartRowState(verdict).map { .started($0, reason: verdict.reason) }
                 }, at: now)
         }
     }
@@ -272,7 +272,7 @@ extension StartStore {
             return switch result.verdict {
             case nil: (nil, now, attempts)
             case .retry(let time, _)?: (nil, time, attempts + 1)
-            case let verdict?: (StartState(verdict)?.rawValue, nil, attempts)
+            case let verdict?: (StartRowState(verdict)?.rawValue, nil, attempts)
             }
         }
         return """

@@ -16,7 +16,7 @@ struct StartStore: ShardStore {
     let dispatch: Database
     /// The connections for queries that count followers.
     let reports: Database
-    let answers: Batch<(question: StartQuestion, now: Date), Contract.StartReport>
+    let answers: StartReports
 
     init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
         self.database = database
@@ -51,7 +51,7 @@ struct StartStore: ShardStore {
 
     /// When the first pending start of run `r` is due; null: none is pending.
     static let firstPending: PostgresQuery =
-        "(select due_at from starts where run = r.id and state = 'pending' order by due_at limit 1)"
+        "(select due_at from starts where run = r.id and due_at is not null order by due_at limit 1)"
 
     /// The same; null also while the run rests.
     static let nextStart: PostgresQuery = "(case when not r.rests then \(firstPending) end)"
@@ -191,7 +191,7 @@ extension StartStore {
             try await connection.pipeline([
                 "update event_starts set \(change) where event_key = \(key.rawValue)",
                 AuditRows(by: actor, at: now).insert(action, .init(eventKey: key), of: apps),
-                Self.makeDue(key, now: now), WakeUps.wake([.starts]),
+                Self.makeDue(key, now: now), WakeUps.notify([.starts]),
             ])
             return true
         }

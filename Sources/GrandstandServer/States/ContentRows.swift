@@ -6,23 +6,6 @@ internal import Synchronization
 
 /// Statements that read the content types and the newest contents of lanes.
 enum ContentRows {
-    /// A broadcast on which later messages of its lanes depend.
-    struct Known {
-        let content: Contract.BroadcastDraft
-        let acceptedAt: Date
-        /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
-        let rule: Int?
-        /// The lanes whose message of this broadcast Apple never took.
-        var lost: Set<Int> = []
-    }
-
-    /// The content types of lanes.
-    struct Types: Sendable {
-        var byLane: [Int: ContentType] = [:]
-        /// The names of content types that lanes' audiences have but their apps do not have.
-        var missing: [Int: String] = [:]
-    }
-
     /// The content type of an audience: the one it names, else its event's, else the oldest of its app. So another type
     /// of the app changes nothing for the audiences that it has.
     ///
@@ -70,10 +53,10 @@ enum ContentRows {
         """
     }
 
-    static func known(_ rows: [PostgresRow]) throws -> [UUID: Known] {
-        var known: [UUID: Known] = [:]
+    static func known(_ rows: [PostgresRow]) throws -> [UUID: Acceptance.Known] {
+        var known: [UUID: Acceptance.Known] = [:]
         for row in rows {
-            known[try row.decode("id")] = Known(
+            known[try row.decode("id")] = Acceptance.Known(
                 content: try row.draft(), acceptedAt: try row.decode("accepted_at"),
                 rule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
         }
@@ -87,8 +70,8 @@ final class ContentTypeCache: Sendable {
     private let types = Mutex<[Int: ContentType]>([:])
 
     /// - Parameter rows: the rows that the statement `ContentRows.types` returned.
-    func types(_ rows: [PostgresRow], on connection: PostgresConnection) async throws -> ContentRows.Types {
-        var (found, versions) = (ContentRows.Types(), [Int: Int]())
+    func types(_ rows: [PostgresRow], on connection: PostgresConnection) async throws -> Acceptance.Types {
+        var (found, versions) = (Acceptance.Types(), [Int: Int]())
         for row in rows {
             let lane: Int = try row.decode("lane")
             versions[lane] = try row.decode("version")

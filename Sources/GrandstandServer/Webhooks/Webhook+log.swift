@@ -22,7 +22,7 @@ extension WebhookStore {
                     returning *
                 )
                 select \(Self.deliveryColumns) from d
-                """, WakeUps.wake([.webhooks]),
+                """, WakeUps.notify([.webhooks]),
             ])[0][0].read()
         }
     }
@@ -76,7 +76,7 @@ extension WebhookStore {
             let rows = try await connection.pipeline([
                 """
                 select \(Self.deliveryColumns) from webhook_messages d where d.id = \(id) and d.webhook = \(webhook)
-                """, WakeUps.wake([.webhooks]),
+                """, WakeUps.notify([.webhooks]),
             ])[0]
             guard let row = rows.first else { throw Self.noDelivery(id) }
             return try row.read()

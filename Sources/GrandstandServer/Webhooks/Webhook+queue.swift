@@ -145,10 +145,10 @@ struct WebhookPosts {
     let worker: Worker
 
     func run() async {
-        // A post waits for its receiver and costs little else, so there are many places.
+        // A post waits for its receiver and costs little else, so there are many slots.
         let loop = WorkLoop<ClaimedWebhook>(
             .init(
-                places: 256, pollInterval: worker.pollInterval, retry: .milliseconds(500), topic: .webhooks),
+                slots: 256, pollInterval: worker.pollInterval, retry: .milliseconds(500), topic: .webhooks),
             failure: "messages for webhooks could not be claimed", worker,
             claim: { free, _ in
                 let claimed = try await webhooks.claim(

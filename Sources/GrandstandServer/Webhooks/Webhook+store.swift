@@ -74,7 +74,7 @@ struct WebhookStore: Sendable {
                 """)[0].read()
             try await connection.pipeline([
                 Self.audit(old == nil ? .webhookCreated : .webhookChanged, webhook.value, by: caller.actor, now: now),
-                WakeUps.wake([.webhooks]),
+                WakeUps.notify([.webhooks]),
             ])
             return webhook
         }

@@ -34,12 +34,12 @@ struct WebhookClient: WebhookGateway {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
         && curl_version_info(CURLVERSION_FIRST).pointee.features & CURL_VERSION_ASYNCHDNS != 0
 
-    /// - Throws: `StartError` if `trustedFile` contains no certificates, or libcurl cannot be used.
+    /// - Throws: `ExitError` if `trustedFile` contains no certificates, or libcurl cannot be used.
     init(settings: Settings, now: @escaping @Sendable () -> Date) throws {
         self.settings = settings
         self.now = now
         guard Self.isUsable else {
-            throw StartError("libcurl cannot be used, or it was built without an asynchronous resolver")
+            throw ExitError("libcurl cannot be used, or it was built without an asynchronous resolver")
         }
         _ = try settings.trustedFile.map(Self.authorities)
     }
@@ -84,11 +84,11 @@ struct WebhookClient: WebhookGateway {
 
     /// The certificates of the system and of the file `path` in one PEM text, because libcurl takes only one list.
     ///
-    /// - Throws: `StartError` if the file contains no certificates.
+    /// - Throws: `ExitError` if the file contains no certificates.
     private static func authorities(with path: String) throws -> [UInt8] {
         guard let own = try? Data(contentsOf: URL(filePath: path)),
             String(decoding: own, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
-        else { throw StartError("\(path) contains no usable PEM certificates") }
+        else { throw ExitError("\(path) contains no usable PEM certificates") }
         guard let handle = curl_easy_init() else { return Array(own) }
         defer { curl_easy_cleanup(handle) }
         let systems = ccurl_authorities_file(handle).flatMap {

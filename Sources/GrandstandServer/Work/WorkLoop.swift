@@ -6,7 +6,7 @@ internal import Synchronization
 /// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is due.
 struct Round<Work: Sendable>: Sendable {
     var work: [Work] = []
-    /// Returns when the next round is due if the loop is not rung before; `nil`: no due time is known. The
+    /// Returns when the next round is due if the loop is not woken before; `nil`: no due time is known. The
     /// claimed work begins first, so no message waits for this answer.
     let due: @Sendable () async throws -> Date?
 
@@ -19,10 +19,10 @@ struct Round<Work: Sendable>: Sendable {
     }
 }
 
-/// The loop for all leased work. It claims as many pieces of work as there are free places, does the work, and records
-/// the results. It sleeps until somebody rings or the next piece of work is due.
+/// The loop for all leased work. It claims as many pieces of work as there are free slots, does the work, and records
+/// the results. It sleeps until somebody wakes it or the next piece of work is due.
 ///
-/// A round computes its work from the database, so the reason for waking does not matter. A place is free as soon as
+/// A round computes its work from the database, so the reason for waking does not matter. A slot is free as soon as
 /// its work is done, even before the result is recorded.
 final class WorkLoop<Work: Sendable>: Sendable {
     /// Records the result of a piece of work. The recording is repeated while the database is away or another
@@ -31,24 +31,24 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     struct Settings: Sendable {
         /// The maximum number of pieces of work in progress.
-        var places = 1
-        /// The number of free places that a claim needs. Each claim costs one disk write, however few pieces of work
+        var slots = 1
+        /// The number of free slots that a claim needs. Each claim costs one disk write, however few pieces of work
         /// the claim takes.
         var leastRoom = 1
-        /// The shortest time between a round that left the loop idle and the next round. All rings in this time
+        /// The shortest time between a round that left the loop idle and the next round. All wake-ups in this time
         /// together cause only one round.
         var rest: Duration = .zero
         /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         var pollInterval: Duration
         /// Whether each recorded result causes a round, because more work may be due after it. `false`: somebody else
-        /// rings then.
-        var ringsWhenSettled = true
+        /// wakes the loop then.
+        var runsWhenSettled = true
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
         /// The signal of new work.
         var topic: WakeTopic?
 
-        /// How long to sleep after a round if nobody rings: a few milliseconds at least if the round claimed nothing,
+        /// How long to sleep after a round if nobody wakes it: a few milliseconds at least if the round claimed nothing,
         /// because work may be due whose row another replica has locked.
         func pause(until due: Date?, now: Date, isIdle: Bool) -> Duration {
             guard let due else { return pollInterval }
@@ -75,14 +75,14 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private let worker: Worker
     /// How long a stop waits for the running round and the work in progress before the stop cancels them.
     private let drain: Drain
-    /// Several rings before a sleep count as one ring, and this ring ends the sleep at once.
-    private let (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Several wake-ups before a sleep count as one, which ends the sleep at once.
+    private let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - failure: the log message when rounds fail; another round follows after `retry`.
     ///   - claim: performs one round, with at most `free` pieces of work. It is never called while fewer than
-    ///     `leastRoom` places are free. `loop` knows the work that is not recorded yet.
+    ///     `leastRoom` slots are free. `loop` knows the work that is not recorded yet.
     ///   - perform: does a piece of work, and returns what records its result; `nil`: nothing is recorded. At the end
     ///     of the drain its task is cancelled; then it returns what records that.
     ///   - extend: renews the leases of work that already existed at the last renewal, three times in each lease time.
@@ -98,7 +98,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     }
 
     /// Requests a round. If a round is running, another round follows.
-    func ring() { bell.yield() }
+    func wake() { waker.yield() }
 
     /// The work that is not recorded yet, and that part of it whose leases are old enough for a renewal.
     var unrecorded: [Work] { state.withLock { $0.pieces.values.map(\.work) } }
@@ -116,31 +116,32 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 if !lasting.isEmpty { try await extend(lasting) }
             }
         }
-        let wakes = settings.topic.map(worker.signals.wakes)
-        let waker = wakes.map { wakes in Task { for await _ in wakes { ring() } } }
+        let signals = settings.topic.map(worker.signals.wakes)
+        let listener = signals.map { signals in Task { for await _ in signals { wake() } } }
         _ = await drain.run(onStop: {
             self.state.withLock { $0.isOpen = false }
-            self.ring()
+            self.wake()
         }) {
             await withDiscardingTaskGroup { group in
-                var rings = self.rings.makeAsyncIterator()
+                var wakes = self.wakes.makeAsyncIterator()
                 while self.state.withLock(\.isOpen) {
                     let pause = await self.round(&group)
                     guard pause > .zero else { continue }
                     try? await Task.sleep(for: self.settings.rest)
-                    let timer = Task { if (try? await Task.sleep(for: pause)) != nil { self.ring() } }
-                    await rings.next()
+                    let timer = Task { if (try? await Task.sleep(for: pause)) != nil { self.wake() } }
+                    await wakes.next()
                     timer.cancel()
                 }
             }
         }
-        for task in [keeper, waker] { task?.cancel() }
+        for task in [keeper, listener] { task?.cancel() }
     }
 
-    /// - Returns: how long to sleep if nobody rings.
+    /// - Returns: how long to sleep if nobody wakes it.
     private func round(_ group: inout DiscardingTaskGroup) async -> Duration {
-        let free = settings.places - state.withLock { $0.doing }
-        // If too few places are free, the end of a piece of work rings. A round that claims nothing is always allowed.
+        let free = settings.slots - state.withLock { $0.doing }
+        // If too few slots are free, the end of a piece of work wakes the loop. A round that claims nothing is always
+        // allowed.
         guard free >= settings.leastRoom, Work.self == Never.self || worker.mayClaim() else {
             return settings.pollInterval
         }
@@ -183,12 +184,12 @@ final class WorkLoop<Work: Sendable>: Sendable {
         let settling = await perform(work)
         state.withLock { state in
             state.doing -= 1
-            if settings.places - state.doing == settings.leastRoom { ring() }
+            if settings.slots - state.doing == settings.leastRoom { wake() }
         }
         // A stop does not cancel this task.
         if let settling { await Task { await record(settling) }.value }
         state.withLock { $0.pieces[number] = nil }
-        if settings.ringsWhenSettled { ring() }
+        if settings.runsWhenSettled { wake() }
     }
 
     /// Repeats `settling` until the database accepts the result, or a stop no longer waits. Then the work stays leased,

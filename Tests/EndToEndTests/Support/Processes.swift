@@ -83,7 +83,7 @@ final class ChildProcess: Sendable {
     /// Starts `grandstand serve`, which was built with these tests, to be killed in mid-flight; returns when it listens.
     ///
     /// - Parameter wallLead: seconds by which the clock of its machine is ahead.
-    /// - Throws: `StartError` with the last line of the server's output, if the server ended instead.
+    /// - Throws: `ExitError` with the last line of the server's output, if the server ended instead.
     static func server(
         _ environment: [String: String], keepsLog: Bool = false, wallLead: Int = 0
     ) async throws -> ChildProcess {
@@ -95,7 +95,7 @@ final class ChildProcess: Sendable {
         if !server.url.isEmpty { return server }
         await server.kill()
         try Task.checkCancellation()
-        throw StartError("a server did not start: \(server.log.split(separator: "\n").last ?? "it said nothing")")
+        throw ExitError("a server did not start: \(server.log.split(separator: "\n").last ?? "it said nothing")")
     }
 
     /// The address of the server.

@@ -30,6 +30,9 @@ struct Stage: Sendable {
     /// send path.
     static let bundleID = "com.example.Stadium"
 
+    /// The package's folder.
+    static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+
     static let logger: Logger = {
         var logger = Logger(label: "end-to-end") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical

@@ -1,12 +1,12 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import GrandstandContract
 internal import HTTP2
 internal import Synchronization
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// The five APNs calls (send a broadcast; create, read, list and delete channels) as APNs receives them, and APNs'
@@ -204,7 +204,7 @@ struct QuirkLearnerTests {
     }
 
     private static func address(_ name: String = "com.example.Stadium", isOff: Bool = false) -> APNsAddress {
-        var address = LoopSample.address(LoopSample.name(name))
+        var address = LoopSample.address(Sample.known(BundleID(rawValue: name)))
         address.isCapabilityOff = isOff
         return address
     }

@@ -2,7 +2,6 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Grandstand
 internal import HTTP2
-internal import JSON
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -58,7 +57,7 @@ struct PoolTests {
             var options = SimulatorOptions(directory: pair.directory)
             options.port = port
             options.quirks.capitals = .accepted
-            let back = Simulator(options: options, logger: ClientAndSimulator.logger)
+            let back = Simulator(options: options, logger: LoopSample.logger)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<200 {
                     group.addTask { _ = try await pair.client.listChannels(at: Self.address).value() }
@@ -145,20 +144,6 @@ struct PoolPlanTests {
         #expect(!plan.wantsOneMore([full, Self.member(1, of: 1, waiting: 99, isProven: false)]))
         #expect(plan.wantsOneMore([full, Self.member(20, of: 20)]))
         #expect(!plan.wantsOneMore([full, full, full, full]))
-    }
-}
-
-struct GoAwayReasonTests {
-    @Test func `a reason in APNs' JSON has a plain label, and what cannot be read is none`() {
-        for (text, label) in [
-            ("Shutdown", "Shutdown"), ("BadDeviceToken", "BadDeviceToken"), ("because of 17 things", "other"),
-        ] {
-            let reason = APNsReason(json: try? JSONValue(parsing: Array(#"{"timestamp":1,"reason":"\#(text)"}"#.utf8)))
-            #expect(reason?.text == text && reason?.label == label)
-        }
-        for data in ["", "{}", "[]", #"{"reason":1}"#, #"{"reason":""}"#, "shut down", "{\"reason\":\"\u{0}"] {
-            #expect(APNsReason(json: try? JSONValue(parsing: Array(data.utf8))) == nil, "\(data)")
-        }
     }
 }
 

@@ -2,11 +2,11 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Cryptography
 internal import Foundation
-internal import Grandstand
 internal import GrandstandTestKit
 internal import HTTP2
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
@@ -22,7 +22,7 @@ struct ProviderTokenTests {
     private static func tokens(_ folder: KeyFolder, _ clock: ManualClock) -> ProviderTokens {
         ProviderTokens(
             keys: KeyRing(directory: folder.path),
-            metrics: ServerMetrics(), logger: ClientAndSimulator.logger,
+            metrics: ServerMetrics(), logger: LoopSample.logger,
             now: { clock.now })
     }
 
@@ -142,7 +142,7 @@ struct RefusedKeyTests {
             #expect(list.isHeldBack && list.reason == .invalidProviderToken)
             let token = try #require(DeviceToken(bytes: [1, 2, 3, 4]))
             let push = DevicePush(
-                token: token, body: [], priority: .immediate, expiration: 0, requestID: UUID())
+                token: token, body: [], priority: .immediate, expiration: 0, requestID: UUID(), collapseID: nil)
             #expect(await scene.client.push(push, to: ClientAndSimulator.address).refusal?.isHeldBack == true)
             #expect(scene.pair.simulator.journal().count == 2)
 

@@ -14,7 +14,7 @@ struct ConfigurationTests {
 
     @Test(arguments: [("GRANDSTAND_PROT", "GRANDSTAND_PORT"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL")])
     func `a misspelt setting is refused with the name that was meant`(misspelt: String, setting: String) {
-        #expect(throws: StartError(misspelt, "is not a setting; \(setting) is one")) {
+        #expect(throws: ExitError(misspelt, "is not a setting; \(setting) is one")) {
             try Configuration(environment: [misspelt: "1"])
         }
     }
@@ -45,6 +45,7 @@ struct ConfigurationTests {
 
     /// A setting of each kind, and those of which several make one value.
     static let settings: [(name: String, value: String, isRead: @Sendable (Configuration) -> Bool)] = [
+        ("GRANDSTAND_HISTORY_DAYS", "1.5", { $0.history == 129_600 }),
         // The value is a connection string in libpq's format and stays unchanged. The folder of the embedded database
         // is not used.
         ("DATABASE_URL", connection, { $0.database == .url(connection) }),
@@ -86,7 +87,7 @@ struct ConfigurationTests {
         throws
     {
         for value in values {
-            let error = #expect(throws: StartError.self, "\(variable)=\(value)") {
+            let error = #expect(throws: ExitError.self, "\(variable)=\(value)") {
                 try Configuration(environment: [variable: value])
             }
             let description = try #require(error?.description)
@@ -97,7 +98,7 @@ struct ConfigurationTests {
 
     @Test(arguments: ["postgres://[bad", "postgres://u:secret%zz@h/x", "mysql://h/x", "host=h bogus=secret"])
     func `an invalid connection string is refused without being quoted`(_ text: String) {
-        let error = #expect(throws: StartError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
+        let error = #expect(throws: ExitError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
         #expect(error?.description.hasPrefix("DATABASE_URL: ") == true)
         #expect(error?.description.contains("\n") == false)
         #expect(error?.description.contains("secret") == false)
@@ -107,7 +108,7 @@ struct ConfigurationTests {
     func `a certificate without its key, or a key without its certificate, is refused with the missing name`(
         set: String, missing: String
     ) {
-        #expect(throws: StartError(missing, "must be set together with \(set)")) {
+        #expect(throws: ExitError(missing, "must be set together with \(set)")) {
             try Configuration(environment: [set: Self.readable])
         }
     }

@@ -1,9 +1,9 @@
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import HTTP2
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// The doctor's findings for given answers.
@@ -56,7 +56,7 @@ struct DoctorTests {
 
     @Test func `an old PostgreSQL is refused with its version and the required one`() {
         #expect(throws: Never.self) { try DatabaseSession.require(version: 150_000) }
-        let error = #expect(throws: StartError.self) { try DatabaseSession.require(version: 140_012) }
+        let error = #expect(throws: ExitError.self) { try DatabaseSession.require(version: 140_012) }
         #expect(
             error?.description.contains("PostgreSQL 14") == true && error?.description.contains("15 or later") == true)
     }

@@ -20,7 +20,7 @@ struct ServerMetricsTests {
         #expect(
             text.contains(
                 """
-                grandstand_starts_total Pushes that start an activity and were settled, with APNs' reason if it gave one.
+                grandstand_starts_total Settled pushes that start an activity, with APNs' reason if it gave one.
                 # TYPE grandstand_starts_total counter
                 grandstand_starts_total{state="rejected",reason="a\\"b\\\\c\\nd"} 2
                 grandstand_starts_total{state="rejected",reason="ok"} 3

@@ -1,34 +1,29 @@
 internal import Cryptography
 internal import Foundation
-internal import Logging
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// Certificates are read again when their files change, and used only if they are valid.
 struct TLSCertificatesTests {
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     /// A folder with a certificate and its key.
     private struct Files {
-        let folder: URL
+        let folder: TemporaryFolder
         var tls: Configuration.TLS {
-            Configuration.TLS(
-                certificatePath: folder.appending(path: "cert.pem").path,
-                keyPath: folder.appending(path: "key.pem").path)
+            Configuration.TLS(certificatePath: folder.file("cert.pem"), keyPath: folder.file("key.pem"))
         }
 
         init() throws {
-            folder = FileManager.default.temporaryDirectory.appending(path: "tls-tests-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            folder = try TemporaryFolder()
             try write()
         }
 
         func write(key isKeyWanted: Bool = true) throws {
             let key = try PrivateKey.p256()
             let made = try Certificate("test", key: key, from: .now - 60, until: .now + 3_600)
-            try Data(made.pem.utf8).write(to: URL(filePath: tls.certificatePath))
-            if isKeyWanted { try Data(key.pem.utf8).write(to: URL(filePath: tls.keyPath)) }
+            try folder.write(made.pem, to: "cert.pem")
+            if isKeyWanted { try folder.write(key.pem, to: "key.pem") }
         }
     }
 
@@ -37,8 +32,7 @@ struct TLSCertificatesTests {
         throws
     {
         let files = try Files()
-        defer { try? FileManager.default.removeItem(at: files.folder) }
-        let certificates = try TLSCertificates(files.tls, logger: Self.logger)
+        let certificates = try TLSCertificates(files.tls, logger: LoopSample.logger)
         let first = certificates.current
         let changes: [() throws -> Void] = [
             {}, { try files.write(key: false) }, { try FileManager.default.removeItem(atPath: files.tls.keyPath) },
@@ -53,8 +47,7 @@ struct TLSCertificatesTests {
 
     @Test func `files without a usable certificate stop the start`() throws {
         let files = try Files()
-        defer { try? FileManager.default.removeItem(at: files.folder) }
         try files.write(key: false)
-        #expect(throws: StartError.self) { try TLSCertificates(files.tls, logger: Self.logger) }
+        #expect(throws: ExitError.self) { try TLSCertificates(files.tls, logger: LoopSample.logger) }
     }
 }

@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandCommand
 @testable internal import GrandstandServer
 
@@ -200,7 +200,7 @@ struct MatchTests {
 struct AdviceTests {
     @Test func `a refusal has the runbook's advice, without links and marks`() {
         let long = Advice.delivery(.rejected, reason: "PayloadTooLarge")
-        #expect(long?.hasPrefix("shorten contentState or alert") == true)
+        #expect(long?.hasPrefix("Shorten contentState or alert") == true)
         #expect(Advice.known("BroadcastFeatureNotEnabled")?.hasSuffix("App ID on: GrandstandCapabilityOff") == true)
         #expect(Advice.known("quota-exhausted") != nil && Advice.known("other") == nil)
         #expect(Advice.delivery(.expired, reason: nil) != nil && Advice.delivery(.accepted, reason: nil) == nil)

@@ -32,10 +32,10 @@ struct BatchTests {
     private static let away = Problem(.storeUnavailable, "The database is away.")
 
     private static func batch(
-        _ works: Works, places: Int = 1, limit: Int = 100,
+        _ works: Works, slots: Int = 1, limit: Int = 100,
         _ outcome: @escaping @Sendable ([Int]) throws -> Void = { _ in }
     ) -> Batch<Int, Int> {
-        Batch(places: places, limit: limit) { items in
+        Batch(slots: slots, limit: limit) { items in
             await works.begin(items)
             try outcome(items)
             return items.map { $0 * 10 }
@@ -102,7 +102,7 @@ struct BatchTests {
 
     @Test func `a second batch starts in parallel after a while, and no more than the allowed number`() async throws {
         let works = Works()
-        let batch = Self.batch(works, places: 2, limit: 1)
+        let batch = Self.batch(works, slots: 2, limit: 1)
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)

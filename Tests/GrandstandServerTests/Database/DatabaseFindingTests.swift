@@ -46,7 +46,6 @@ struct DatabaseFindingTests {
         ("FATAL:  could not write lock file: No space left on device", .diskFull),
         (#"connection to server at "db" (10.0.0.1), port 5432 failed: session is read-only"#, .readOnly),
         (#"connection to server at "db", port 5432 failed: Connection refused"#, .unreachable),
-        (#"could not translate host name "db" to address: Name or service not known"#, .unreachable),
         (#"root certificate file "/etc/x.pem" does not exist"#, .unreachable),
     ])
     func `libpq's message shows why no connection was opened`(message: String, trouble: DatabaseTrouble) {

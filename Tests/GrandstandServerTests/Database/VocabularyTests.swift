@@ -25,7 +25,7 @@ struct VocabularyTests {
             "webhook_topic": words(Contract.WebhookMessageType.self),
             "activity_state": words(Contract.ActivityState.self),
             "audience_delivery": words(Contract.AudienceDelivery.self),
-            "state_outcome": words(Contract.StateOutcome.self), "start_state": words(StartState.self),
+            "state_outcome": words(Contract.StateOutcome.self), "start_state": words(StartRowState.self),
             "webhook_state": ["enabled", "disabled"],
             "webhook_delivery_state": words(Contract.WebhookDeliveryState.self),
         ]
@@ -77,7 +77,7 @@ struct VocabularyTests {
         let drawings = text.split(separator: "```mermaid").dropFirst().map { part in
             part.prefix { $0 != "`" }.split(separator: "\n").compactMap(arrow)
         }
-        // The third diagram, of connections, is tested in `PoolPlanTests`.
+        // The other diagrams are not compared.
         let drawn: [Set<String>] = drawings.prefix(2).map { Set($0.joined().filter { !$0.isEmpty }) }
         let states = [Channel.State.allCases.map(\.rawValue), Contract.DeliveryState.allCases.map(\.rawValue)]
         #expect(drawn == states.map(Set.init))

@@ -27,15 +27,15 @@ struct ShardDispatcherTests {
     private static func dispatcher(
         _ store: FakeShards, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
         drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
-        now: @escaping @Sendable () -> Date = { LoopSample.now }, places: Int = 4, logger: Logger = LoopSample.logger
+        now: @escaping @Sendable () -> Date = { LoopSample.now }, slots: Int = 4, logger: Logger = LoopSample.logger
     ) -> ShardDispatcher {
         ShardDispatcher(
             store: store,
             pushes: DevicePushes(
-                gateway: gateway, places: Semaphore(permits: concurrency), rates: LoopSample.rates(.device),
+                gateway: gateway, permits: Semaphore(permits: concurrency), rates: LoopSample.rates(.device),
                 worker: LoopSample.worker(
                     lease: lease, drain: Drain(drain), pollInterval: pollInterval, now: now, logger: logger)),
-            topic: .starts, places: places)
+            topic: .starts, slots: slots)
     }
 
     private static func run(_ dispatcher: ShardDispatcher, while body: () async -> Void) async {
@@ -73,7 +73,7 @@ struct ShardDispatcherTests {
             by: KeyRefusal(reason: .invalidProviderToken, since: LoopSample.now), seconds: 3)
         let gateway = FakeDevices { _ in .refused(refusal) }
         let pushes = DevicePushes(
-            gateway: gateway, places: Semaphore(permits: 1), rates: LoopSample.rates(.device),
+            gateway: gateway, permits: Semaphore(permits: 1), rates: LoopSample.rates(.device),
             worker: LoopSample.worker())
         let outcomes = await pushes.make(Self.shard(1, (1...100).map { Self.member($0) }))
         #expect(gateway.pushes.count == 1)
@@ -94,7 +94,7 @@ struct ShardDispatcherTests {
         let store = FakeShards(answers.indices.map { Self.shard($0, [Self.member($0)]) })
         let log = LogLines()
         let dispatcher = Self.dispatcher(
-            store, FakeDevices { byToken[$0.token] ?? .ok }, places: 1, logger: log.logger)
+            store, FakeDevices { byToken[$0.token] ?? .ok }, slots: 1, logger: log.logger)
         await Self.run(dispatcher) { await store.wait { $0.settled.count == answers.count } }
         #expect(
             log.all.filter { $0.contains("pushes to devices") } == [

@@ -175,7 +175,7 @@ struct RateLimitsTests {
 /// Requests that reach no route because of their heads.
 struct HeadRefusalsTests {
     private static func line() throws -> ParsedLine {
-        try ParsedLine(HeadRefusals(headers: StandingHeaders(isSecure: false)))
+        try ParsedLine(HeadRefusals(headers: CommonHeaders(isSecure: false)))
     }
 
     @Test(arguments: ["", "Host: a\r\nhost: b\r\n", "Host:\r\n", "Host: a b\r\n"])

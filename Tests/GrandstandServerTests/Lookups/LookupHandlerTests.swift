@@ -1,6 +1,5 @@
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
@@ -8,6 +7,7 @@ internal import NIOHTTP1
 internal import Synchronization
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// Which requests are answered in the pipeline, and which are passed to the router.
@@ -134,7 +134,7 @@ private final class Line {
         replica.put(key, records)
         replica.state.withLock { $0.confirmedAt = now.addingTimeInterval(-seconds) }
         let lookups = LookupResponder(
-            replica: replica, keys: keys, metrics: metrics, headers: StandingHeaders(isSecure: false),
+            replica: replica, keys: keys, metrics: metrics, headers: CommonHeaders(isSecure: false),
             now: { now })
         line = try ParsedLine(
             LookupHandler(lookups: lookups) { [used] count in for _ in 0..<count { used.add("answered") } })

@@ -1,10 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 struct LookupRecordTests {

@@ -1,6 +1,5 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Hummingbird
@@ -9,6 +8,7 @@ internal import Postgres
 internal import Synchronization
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// A replica's memory while nobody keeps it up to date and the database is away.

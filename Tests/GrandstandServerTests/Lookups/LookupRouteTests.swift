@@ -66,14 +66,6 @@ struct LookupRouteTests {
         }
     }
 
-    @Test func `the refusal of an invalid lookup is not cached`() async throws {
-        for (path, status) in [(Self.path + "?include=all", 422), (Self.base + "/a%20b", 404)] {
-            let answer = try await RouteWorld()("GET", path, as: "gs_lookup")
-            #expect(answer.status == status)
-            #expect(answer.headers[.cacheControl] == "no-store")
-        }
-    }
-
     /// Anybody may have a key for lookups. So the server does not store, or even read, the `Idempotency-Key` that they
     /// send.
     @Test func `a batch has an answer for each event, with the reason for missing ones, and is not idempotent`()

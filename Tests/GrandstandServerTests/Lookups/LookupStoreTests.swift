@@ -41,6 +41,18 @@ struct LookupStoreTests {
         return subjects.subtracting(["keys"])
     }
 
+    @Test func `each refusal of a channel is in the journal, with the time of the next attempt`() async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            try await stores.pool.query(
+                "update channels set state = 'failed', channel_id = null, reason = 'a', next_attempt_at = now()")
+            let noted = try await noted(stores) {
+                try await stores.pool.query("update channels set next_attempt_at = now() + interval '30 s'")
+            }
+            #expect(noted == ["event match-1"])
+        }
+    }
+
     /// For each value that an answer shows, a statement with which an operator could change it.
     @Test(arguments: [
         "update events set starts_at = now() where key = 'match-1'",

@@ -27,14 +27,15 @@ struct DispatcherTests {
         /// Runs a dispatcher during `body`, and returns when it has stopped.
         func run(
             _ gateway: ScriptedGateway, concurrency: Int = 20, lease: TimeInterval = 3_600,
-            pollInterval: Duration = .seconds(3_600), rates: SendRates = LoopSample.rates(),
+            drain: Drain = Drain(.seconds(3_600)), pollInterval: Duration = .seconds(3_600),
+            rates: SendRates = LoopSample.rates(),
             logger: Logger = LoopSample.logger, while body: () async throws -> Void
         ) async throws {
             let dispatcher = Dispatcher(
                 outbox: stores.outbox, gateway: gateway, rates: rates,
                 concurrency: concurrency, laneInterval: 0,
                 worker: LoopSample.worker(
-                    lease: lease, pollInterval: pollInterval, signals: signals,
+                    lease: lease, drain: drain, pollInterval: pollInterval, signals: signals,
                     now: { [clock = stores.clock] in clock.now }, logger: logger))
             let running = Task { await dispatcher.run() }
             defer { running.cancel() }
@@ -79,6 +80,22 @@ struct DispatcherTests {
                 try await scene.wait(for: 1, .accepted)
                 #expect(try await scene.stores.rows("deliveries where attempts = 0") == 1)
             }
+        }
+    }
+
+    /// Otherwise its alert could ring a second time, with newer content and a new timestamp.
+    @Test func `a request that a stop cuts off counts as one that APNs may have processed`() async throws {
+        try await Self.with { scene in
+            try await scene.add(["match-1"])
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            let gateway = ScriptedGateway { _ in
+                for await _ in never {}
+                return .unanswered("the call was cancelled")
+            }
+            try await scene.run(gateway, drain: Drain(.milliseconds(1))) { try await scene.wait(for: 1, .sending) }
+            withExtendedLifetime(hold) {}
+            #expect(
+                try await scene.stores.rows("deliveries where state = 'queued' and attempts = 1 and refusals = 0") == 1)
         }
     }
 

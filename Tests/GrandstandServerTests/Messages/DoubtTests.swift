@@ -25,7 +25,8 @@ struct DoubtTests {
             try await doubt(stores, first)
             let doubted = try await stores.channel()
             #expect(doubted.state == .active && doubted.reason == "ChannelNotRegistered")
-            #expect(try await stores.isReconciliationDue())
+            let run = try #require(try await stores.claimReconciliation())
+            try await stores.channels.extend(run, until: stores.now)
 
             stores.clock.advance(by: 0.5)
             let (actions, alarm) = try await stores.reconcile([channelID], policies: [channelID: channel.storagePolicy])

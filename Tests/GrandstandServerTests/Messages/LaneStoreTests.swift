@@ -174,7 +174,7 @@ struct ColumnTests {
             full.fencedAt = time + 3
             full.closedAt = time + 4
             full.newest = UUID()
-            full.told = UUID()
+            full.lastState = UUID()
             full.storedUntil = time + 5
             full[.tokens].lease = Lane.Lease(replica: UUID(), until: time + 6)
             (full[.tokens].lastTimestamp, full[.tokens].readyAt) = (7, time + 8)

@@ -156,17 +156,14 @@ struct WithdrawalTests {
 
     @Test func `after a waiting end is withdrawn the event is live, and what the end replaced is sent`() async throws {
         try await withEvent { stores in
-            let update = try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.accept(.update(#"{"n":1}"#))
             let end = try await stores.accept(.end(#"{"n":2}"#))
             #expect(try await stores.event()?.state == .ended)
             try await stores.align()
             for _ in 1...2 { #expect(try await stores.withdraw(end) == true) }
             #expect(try await stores.event()?.state == .live)
             #expect(try await stores.read(end)?.state == .cancelled)
-            #expect(try await stores.lookup()?.state == .live)
-            #expect(try await stores.shown() == #"{"n":1}"#)
-            #expect(try await stores.state(of: update) == .queued)
-            try await stores.sendOne()
+            #expect(try await stores.sendOne().text.contains(#"{"n":1}"#))
             let other = try await stores.accept(.end(#"{"n":3}"#))
             // The first end's withdrawal is requested again, after another end was accepted. The other end stays.
             #expect(try await stores.withdraw(end) == true)

@@ -4,7 +4,6 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
 internal import HTTP2
-internal import Logging
 
 @testable internal import GrandstandServer
 
@@ -16,11 +15,8 @@ struct ClientAndSimulator: Sendable {
     /// The folder of the simulator's files and keys.
     let directory: String
 
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     static let address = APNsAddress(
-        bundleID: BundleID(rawValue: "com.example.Stadium") ?? { preconditionFailure("a bundle ID") }(),
-        environment: .development,
+        bundleID: Sample.stadium, environment: .development,
         credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID))
 
     static let use = KeyUse(credentials: address.credentials, environment: address.environment)
@@ -36,7 +32,7 @@ struct ClientAndSimulator: Sendable {
         var simulatorOptions = SimulatorOptions(directory: folder.path)
         simulatorOptions.quirks.capitals = .accepted
         options(&simulatorOptions)
-        let simulator = Simulator(options: simulatorOptions, logger: logger)
+        let simulator = Simulator(options: simulatorOptions, logger: LoopSample.logger)
         let addresses = try await simulator.start()
         let client = try client(addresses, keys: folder.path, settings: settings, now: now)
         let stop = {
@@ -81,7 +77,7 @@ struct ClientAndSimulator: Sendable {
         settings.overdueInterval = .seconds(30)
         settings.pingTimeout = .seconds(30)
         change(&settings)
-        return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: logger)
+        return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: LoopSample.logger)
     }
 
     static func message(
@@ -123,15 +119,10 @@ struct ClientAndSimulator: Sendable {
     }
 }
 
-/// The test cannot continue with this answer.
-struct UnexpectedAnswer: Error {
-    let answer: String
-}
-
 extension APNsAnswer {
     /// The value of an accepted answer.
     func value() throws -> Value {
-        guard case .accepted(let value, _) = self else { throw UnexpectedAnswer(answer: "\(self)") }
+        guard case .accepted(let value, _) = self else { throw NeverHappened(what: "an acceptance: \(self)") }
         return value
     }
 

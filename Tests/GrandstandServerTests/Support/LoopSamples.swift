@@ -15,7 +15,7 @@ enum LoopSample {
     /// The time of every clock, unless a test moves it.
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
-    static let bundleID = name("com.example.Stadium")
+    static let bundleID = Sample.stadium
 
     static func rates(
         _ api: Contract.APNsAPI = .broadcast, keys: KeyWatch = KeyWatch(fault: { _ in nil }, logger: logger)
@@ -34,28 +34,8 @@ enum LoopSample {
             logger: logger)
     }
 
-    static func name(_ text: String) -> BundleID {
-        guard let bundleID = BundleID(rawValue: text) else { preconditionFailure("\(text) is no bundle ID") }
-        return bundleID
-    }
-
     static func address(_ bundleID: BundleID = bundleID) -> APNsAddress {
-        APNsAddress(
-            bundleID: bundleID, environment: .production,
-            credentials: Credentials(teamID: "TEAM567890", keyID: "KEY4567890"))
-    }
-
-    static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
-        ClaimedDelivery(
-            lane: lane ?? id,
-            message: LaneMessage(
-                id: id, broadcast: UUID(), expiresAt: now.addingTimeInterval(3_600), attempts: 1, requestID: UUID(),
-                channelID: "channel-\(id)"),
-            address: address(app), body: [], replica: UUID())
-    }
-
-    static func refusal(_ reason: APNsReason, retryAfter: Int? = nil) -> APNsRefusal {
-        APNsRefusal(status: reason.status ?? 400, reason: reason, retryAfter: retryAfter)
+        APNsAddress(bundleID: bundleID, environment: .production, credentials: KeyFolder.credentials)
     }
 }
 
@@ -122,7 +102,7 @@ final class Valve: Sendable {
 
 extension APNsAnswer {
     static func refusing(_ reason: APNsReason, retryAfter: Int? = nil) -> Self {
-        .refused(LoopSample.refusal(reason, retryAfter: retryAfter))
+        .refused(APNsRefusal(status: reason.status ?? 400, reason: reason, retryAfter: retryAfter))
     }
 
     static func giving(_ value: Value) -> Self { .accepted(value, APNsReceipt(requestID: nil)) }

@@ -6,7 +6,6 @@ internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import Postgres
@@ -43,7 +42,6 @@ struct RouteWorld {
     var database: Database { Database(rows.pool) }
 
     static let now = Date(timeIntervalSince1970: 1_795_293_900)
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// The keys by their secrets. `gs_lookup` to `gs_admin` hold one scope each and reach all apps, except `gs_device`:
     /// a device key always belongs to one app, here `Sample.stadium`. `gs_stadium` holds lookup, organise and operate
@@ -73,7 +71,7 @@ struct RouteWorld {
 
     /// The context of a new request.
     static var context: APIContext {
-        APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+        APIContext(source: ApplicationRequestContextSource(channel: channel, logger: LoopSample.logger))
     }
 
     struct Answer {
@@ -147,7 +145,7 @@ struct RouteWorld {
                 .init(
                     status: .ready, database: .ok,
                     apns: .init(development: .init(state: .notKnown), production: .init(state: .notKnown)))
-            }, metrics: ServerMetrics(), now: now, logger: Self.logger)
+            }, metrics: ServerMetrics(), now: now, logger: LoopSample.logger)
     }
 }
 
@@ -183,6 +181,6 @@ extension KeyStore {
 extension TestDatabase {
     /// A database that nobody can reach.
     static let away = TestDatabase(
-        pool: PostgresPool(configuration: .stores(connectionString: "host=/nowhere"), logger: RouteWorld.logger),
+        pool: PostgresPool(configuration: .stores(connectionString: "host=/nowhere"), logger: LoopSample.logger),
         connectionString: "host=/nowhere")
 }

@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import GrandstandTestKit
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// Values that the fake ports return in tests of routes.

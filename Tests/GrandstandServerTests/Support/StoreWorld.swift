@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// Every store on one fresh database, with a clock that the test sets and the steps that most tests begin with.
@@ -215,13 +215,6 @@ struct StoreWorld: Sendable {
     }
 
     func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
-
-    /// Whether a run is due now. It is not begun.
-    func isReconciliationDue(interval: TimeInterval = 0) async throws -> Bool {
-        let run = try await claimReconciliation(interval: interval)
-        if let run { try await channels.extend(run, until: now) }
-        return run != nil
-    }
 
     // MARK: Broadcasts
 

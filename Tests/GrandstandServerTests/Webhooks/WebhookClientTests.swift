@@ -45,21 +45,15 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `a redirect is an answer and is not followed`() async throws {
+    @Test func `a redirect is an answer that is not followed, and Retry-After is read`() async throws {
         try await Receiver.with { other in
-            try await Receiver.with(react: { _, _ in .answer(307, headers: ["location": other.url]) }) { receiver in
+            let headers = ["location": other.url, "retry-after": "17"]
+            try await Receiver.with(react: { _, _ in .answer(307, headers: headers) }) { receiver in
                 let outcome = try await Self.client().post(try Self.message(receiver.url))
-                #expect(outcome == .answered(status: 307))
+                #expect(outcome == .answered(status: 307, retryAfter: 17))
                 #expect(other.connections == 0)
                 #expect(receiver.requests.count == 1)
             }
-        }
-    }
-
-    @Test func `Retry-After is read`() async throws {
-        try await Receiver.with(react: { _, _ in .answer(503, headers: ["retry-after": "17"]) }) { receiver in
-            let answer = try await Self.client().post(try Self.message(receiver.url))
-            #expect(answer == .answered(status: 503, retryAfter: 17))
         }
     }
 
@@ -96,15 +90,10 @@ struct WebhookClientTests {
                 #expect(answer == .unanswered(NetworkGuard.advice("rebinding.example")), "\(address)")
             }
             #expect(receiver.connections == 0)
-        }
-    }
-
-    @Test func `of several addresses only the allowed ones are called`() async throws {
-        try await Receiver.with { receiver in
+            // Of several addresses only the allowed ones are called.
             let networks = NetworkGuard(allowed: ["127.0.0.1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
-            let client = try Self.client(
-                networks, addresses: ["both.example:\(receiver.port):10.0.0.1,127.0.0.1"])
-            let answer = await client.post(try Self.message("http://both.example:\(receiver.port)/"))
+            let both = try Self.client(networks, addresses: ["both.example:\(receiver.port):10.0.0.1,127.0.0.1"])
+            let answer = await both.post(try Self.message("http://both.example:\(receiver.port)/"))
             #expect(answer == .answered(status: 204))
         }
     }
@@ -152,7 +141,7 @@ struct WebhookClientTests {
     }
 
     @Test func `a file without certificates is an error`() {
-        #expect(throws: StartError.self) { try Self.client(trusting: "/dev/null/nothing") }
+        #expect(throws: ExitError.self) { try Self.client(trusting: "/dev/null/nothing") }
     }
 }
 

@@ -314,4 +314,33 @@ struct WebhookDeclarationTests {
             }
         }
     }
+
+    @Test func `an app has at most twenty webhooks, also if many are made at once, and other apps' do not count`()
+        async throws
+    {
+        try await withHooks { hooks in
+            let (goal, other) = ("com.example.Goal", "com.example.Other")
+            for app in [goal, other] { try await hooks.stores.apps.put(.sample(app)) }
+            let made = try await concurrently(24) { _ -> UUID? in
+                do {
+                    return try await Self.create(hooks, hooks.caller, goal)
+                } catch let problem as Problem where problem.kind == .webhookLimit && problem.limit == 20 {
+                    return nil
+                }
+            }.compactMap(\.self)
+            try #require(made.count == 20)
+            _ = try await Self.create(hooks, hooks.caller, other)
+            // The limit also holds when an existing webhook is changed to belong to this app.
+            let draft = Self.draft("example.com", goal)
+            func move(_ webhook: UUID) async throws {
+                _ = try await hooks.webhooks.replace(webhook, with: draft, if: .none, hooks.caller)
+            }
+            let all = try await Self.create(hooks, hooks.caller)
+            try await refuses(.webhookLimit) { try await move(all) }
+            try await move(made[0])
+            // A deleted webhook makes room for another one.
+            try await hooks.webhooks.delete(made[0], hooks.caller)
+            try await move(all)
+        }
+    }
 }

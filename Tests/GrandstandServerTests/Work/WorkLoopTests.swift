@@ -57,16 +57,16 @@ struct WorkLoopTests {
         }
     }
 
-    private static func settings(places: Int = 1) -> WorkLoop<Int>.Settings {
-        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, topic: .schedule)
+    private static func settings(slots: Int = 1) -> WorkLoop<Int>.Settings {
+        .init(slots: slots, pollInterval: .seconds(3_600), retry: .zero, topic: .schedule)
     }
 
     private static func loop(
-        _ queue: Queue, _ journal: Journal, places: Int = 1, _ worker: Worker = LoopSample.worker(),
+        _ queue: Queue, _ journal: Journal, slots: Int = 1, _ worker: Worker = LoopSample.worker(),
         perform: @escaping @Sendable (Int) async -> Void
     ) -> WorkLoop<Int> {
         WorkLoop(
-            settings(places: places), failure: "failed", worker,
+            settings(slots: slots), failure: "failed", worker,
             claim: { free, _ in
                 journal.write(.claim(free: free))
                 return await .claimed(queue.take(free)) { nil }
@@ -86,9 +86,9 @@ struct WorkLoopTests {
         if case .claim = entry { true } else { false }
     }
 
-    @Test func `no more work is claimed than there are free places, and each freed place is used again`() async {
+    @Test func `no more work is claimed than there are free slots, and each freed place is used again`() async {
         let (journal, valve) = (Journal(), Valve())
-        let loop = Self.loop(Queue(0..<10), journal, places: 3) { _ in await valve.pass() }
+        let loop = Self.loop(Queue(0..<10), journal, slots: 3) { _ in await valve.pass() }
         let running = Task { await loop.run() }
         await valve.hold(3)
         #expect(journal.all.filter(Self.isClaim) == [.claim(free: 3)])
@@ -152,7 +152,7 @@ struct WorkLoopTests {
         for await _ in asked.stream { break }
         #expect(journal.all.isEmpty)
         isAllowed.store(true, ordering: .relaxed)
-        loop.ring()
+        loop.wake()
         await journal.wait(for: 1) { $0 == .begun(7) }
         running.cancel()
         await running.value

@@ -1,7 +1,3 @@
-internal import APNsWire
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
 internal import Testing
 
 /// The rules of a lane, as short histories.
@@ -16,18 +12,5 @@ struct LaneScriptTests {
         for _ in 0..<300 { steps += [.wait(0.495), .update, .wait(0.5), .update, .wait(0.005), .send] }
         let numbers = (0...300).map { "\(2 * $0 + 1)" }
         #expect(try LaneScript(every: 1, steps, "").play() == numbers.joined(separator: ", "))
-    }
-
-    @Test func `an alert rings for 15 minutes, or as long as its content is of use`() throws {
-        let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
-        let audience = Audience(
-            id: .init(bundleID: bundleID, environment: .production), storagePolicy: .noMessageStored)
-        for (seconds, expected) in [(nil, 900.0), (600, 600), (3_600, 3_600)] as [(Int?, TimeInterval)] {
-            let json = RawJSON(unchecked: "{}".utf8)
-            let request = Contract.BroadcastDraft(
-                event: .update, contentState: json, alert: json, expiresIn: seconds)
-            let message = try DeliveryPlan(request, audiences: [audience], now: sceneTime).messages.first
-            #expect(message?.ringsUntil == sceneTime + expected)
-        }
     }
 }

@@ -66,6 +66,12 @@ struct ReconciliationPlanTests {
 
     // MARK: Listed and missing channels
 
+    @Test func `a call does not wait forever for a complete list`() {
+        let (late, young) = (call(began: 200, settleable: 60), call(began: 200, settleable: 59))
+        let plan = plan(listed: ["here"], [entry("here"), entry("hidden"), late, young])
+        #expect(conclusions(plan, ["hidden": .exists(.noMessageStored)]).actions == [.init(.reopen, late)])
+    }
+
     @Test func `if an existing channel is not listed the list proves no absence`() {
         let (gone, call) = (entry("gone"), call())
         let plan = plan(listed: ["here"], [entry("here"), gone, entry("hidden"), call])

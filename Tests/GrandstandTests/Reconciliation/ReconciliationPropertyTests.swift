@@ -25,6 +25,20 @@ struct ReconciliationPropertyTests {
             ])
     }
 
+    @Test func `each channel in doubt is read once, within the limit, and no other is read`() throws {
+        for seed in UInt64(1)...4_000 {
+            let scene = ReconciliationScene(seed: seed)
+            let limit = Int(seed % 7)
+            let all = scene.plan.questions(scene.options, now: scene.now, limit: .max)
+            let kept = (scene.plan.vanished + scene.plan.doubted).compactMap(\.channelID)
+            let doubtful = Set(kept + scene.plan.unmanaged.map(\.channelID))
+            try #require(Set(all).count == all.count && doubtful.isSuperset(of: all), "seed \(seed): \(all)")
+            try #require(
+                scene.plan.questions(scene.options, now: scene.now, limit: limit) == Array(all.prefix(limit)),
+                "seed \(seed)")
+        }
+    }
+
     @Test
     func
         `while others create and delete channels and Apple refuses and forgets, no channel is wrongly adopted or lost`()

@@ -222,7 +222,8 @@ struct TLSHandlerTests {
 
         mutating func next() -> UInt64 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state
+            // The low bits of `state` repeat soon.
+            return state ^ (state >> 32)
         }
     }
 

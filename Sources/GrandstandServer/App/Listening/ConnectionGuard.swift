@@ -1,21 +1,23 @@
+internal import Grandstand
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Closes a connection that takes too long. It is directly after the parser, so it sees requests and answers. Of bytes
-/// that are not a whole part of a request yet, it sees only that they came.
+/// Closes a connection that takes too long. It is directly after the parser, so it sees whole parts of requests,
+/// and answers.
 final class ConnectionGuard: ExchangeHandler {
     private var deadlines: ConnectionDeadlines
     private let shares: ConnectionShares?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
-    private let timeout: Int64
+    /// The time between two looks at the deadline.
+    private var pause: Int64
 
     /// - Parameters:
     ///   - timeout: how long a header may take.
     ///   - shares: is told how many bytes wait for the client.
     init(_ timeout: Duration, _ shares: ConnectionShares?) {
-        self.timeout = Int64(timeout / .nanoseconds(1))
-        deadlines = ConnectionDeadlines(header: self.timeout, at: Self.now)
+        let header = Int64(timeout / .nanoseconds(1))
+        (deadlines, pause) = (ConnectionDeadlines(header: header, at: Self.now), header / 4)
         self.shares = shares
     }
 
@@ -60,15 +62,20 @@ final class ConnectionGuard: ExchangeHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent { note(.stop) }
+        if event is ChannelShouldQuiesceEvent {
+            note(.stop)
+            pause = min(pause, 500_000_000)
+            timer?.cancel()
+            watch()
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
     func note(_ step: ConnectionDeadlines.Step) { deadlines.note(step, at: Self.now) }
 
-    /// Looks at the deadline four times in the time that a header may take, and twice a second.
+    /// Looks at the deadline four times in the time that a header may take, and more often while the server stops.
     private func watch() {
-        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(min(timeout / 4, 500_000_000))) {
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(pause)) {
             if let deadline = self.deadlines.deadline, deadline <= Self.now {
                 self.context?.close(promise: nil)
             } else {

@@ -1,3 +1,4 @@
+internal import Grandstand
 internal import HTTP2
 internal import HummingbirdCore
 internal import Logging
@@ -16,7 +17,7 @@ struct GuardedChannel: ServerChildChannel {
     let shares: ConnectionShares?
     let lookups: LookupResponder?
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+    func setup(channel: any NIOCore.Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         shares?.open(channel)
         return channel.eventLoop.makeCompletedFuture {
             // The receive buffers are small, because each of thousands of connections may fill a few buffers before
@@ -31,7 +32,7 @@ struct GuardedChannel: ServerChildChannel {
             let limits = ConnectionGuard(timeout, shares)
             let lookups = lookups.map { LookupHandler(lookups: $0) { limits.note(.answered($0)) } }
             let handlers: [(any ChannelHandler)?] = [
-                limits, HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)), lookups,
+                limits, HeadRefusals(headers: CommonHeaders(isSecure: certificates != nil)), lookups,
                 HTTPServerPipelineHandler(),
             ]
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)

@@ -47,18 +47,18 @@ extension Server {
 
     /// Checks whether a server can listen on the address, before anything is opened.
     ///
-    /// - Throws: `StartError` with host and port.
-    static func probe(_ host: String, _ port: Int, _ variable: String) async throws(StartError) {
+    /// - Throws: `ExitError` with host and port.
+    static func probe(_ host: String, _ port: Int, _ variable: String) async throws(ExitError) {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .bind(host: host, port: port).get()
             try await channel.close()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw StartError(
+            throw ExitError(
                 "\(variable): port \(port) on \(host) is in use; stop that program, or choose another port")
         } catch {
-            throw StartError("GRANDSTAND_HOST: cannot listen on \(host):\(port): \(error)")
+            throw ExitError("GRANDSTAND_HOST: cannot listen on \(host):\(port): \(error)")
         }
     }
 }

@@ -33,14 +33,14 @@ final class TLSCertificates: Sendable {
         }
     }
 
-    /// - Throws: `StartError` if the files do not contain a usable certificate and key.
+    /// - Throws: `ExitError` if the files do not contain a usable certificate and key.
     static func context(_ files: Configuration.TLS) throws -> TLSContext {
         do {
             return try .server(
                 chain: Certificate.all(pem: readFile(files.certificatePath)),
                 key: PrivateKey(pem: readFile(files.keyPath)))
         } catch {
-            throw StartError(
+            throw ExitError(
                 "GRANDSTAND_TLS_CERT", "\(files.certificatePath) is no certificate of the key \(files.keyPath)")
         }
     }

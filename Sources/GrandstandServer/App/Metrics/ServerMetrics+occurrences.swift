@@ -10,7 +10,7 @@ extension ServerMetrics {
         for outcome in Contract.StateOutcome.allCases { count(.told(outcome, saved: 0), 0) }
         for result in ReconciliationResult.allCases { count(.reconciled(result), 0) }
         for isDelivered in [true, false] { count(.posted(isDelivered: isDelivered), 0) }
-        for state in StartState.allCases where state.isSettled { count(.started(state, reason: nil), 0) }
+        for state in StartRowState.allCases where state.isSettled { count(.started(state, reason: nil), 0) }
         for environment in APNsEnvironment.allCases {
             for state in Contract.DeliveryState.allCases where state.isSettled {
                 count(.settled(environment, state, reason: nil), 0)

@@ -1,6 +1,6 @@
 internal import Testing
 
-@testable internal import GrandstandServer
+@testable internal import Grandstand
 
 struct ConnectionPlacesTests {
     @Test func `the oldest unknown client is disconnected for the newest`() {

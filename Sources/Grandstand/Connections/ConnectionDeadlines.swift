@@ -5,8 +5,8 @@
 ///
 /// The first header may take `header`, counted from the beginning of the connection. A body, and bytes that wait for the
 /// peer to read, may take three times as long, and a pause between two requests, with the next header, six times.
-struct ConnectionDeadlines: Equatable {
-    enum Step: Sendable {
+package struct ConnectionDeadlines: Sendable, Equatable {
+    package enum Step: Sendable {
         /// The peer sent a whole header, or the end of a request.
         case header, end
         /// So many answers are complete. If a request has not been read to its end, the rest is still read, within its
@@ -35,12 +35,12 @@ struct ConnectionDeadlines: Equatable {
     private var stalledSince, stoppingSince: Int64?
 
     /// A new connection must begin with its request at once; otherwise it counts as slow.
-    init(header: Int64, at now: Int64) {
+    package init(header: Int64, at now: Int64) {
         self.header = header
         since = now
     }
 
-    mutating func note(_ step: Step, at now: Int64) {
+    package mutating func note(_ step: Step, at now: Int64) {
         if case .writable(let isWritable) = step { stalledSince = isWritable ? nil : stalledSince ?? now }
         if case .stop = step { stoppingSince = stoppingSince ?? now }
         guard !isFinished else { return }
@@ -58,7 +58,7 @@ struct ConnectionDeadlines: Equatable {
     }
 
     /// When the connection has to be closed if nothing happens; `nil`: the server has to act next.
-    var deadline: Int64? {
+    package var deadline: Int64? {
         let step = phase == .idle && unanswered > 0 ? nil : since + phase.rawValue * header
         let usual = [step, stalledSince.map { $0 + 3 * header }].compactMap(\.self).min()
         guard let usual, let stoppingSince else { return usual }

@@ -1,29 +1,31 @@
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
+package import FoundationEssentials
+package import GrandstandContract
 
 /// The filter of a list of an app's events.
-struct LookupListQuery: Sendable {
+package struct LookupListQuery: Sendable {
     /// Only events with this topic.
-    var topic: String?
+    package var topic: String?
     /// Only events that begin at this time or later. Events without a start are left out.
-    var from: Date?
+    package var from: Date?
     /// Only events that begin before this time.
-    var to: Date?
-    var state: Contract.FollowableState?
+    package var to: Date?
+    package var state: Contract.FollowableState?
     /// The variant of the audiences; `nil`: the audience without a variant or, if there is none, the first audience
     /// that is not over.
-    var variant: Variant?
+    package var variant: Variant?
     /// 1 to 200.
-    var limit: Int = 50
+    package var limit: Int = 50
     /// The position of the previous page's last event.
-    var after: PageCursor?
+    package var after: PageCursor?
+
+    /// The first events of an app.
+    package static let standard = LookupListQuery()
 
     /// The events that match at `now`, in the order of their start, in microseconds since 1970, and their key. Events
     /// without a start come last.
     ///
     /// - Parameter events: all records of each event: a list must choose the same audience as a lookup.
-    func page(of events: [[LookupRecord]], for app: AppEnvironment, now: Date) -> Contract.FollowablePage {
+    package func page(of events: [[LookupRecord]], for app: AppEnvironment, now: Date) -> Contract.FollowablePage {
         let from = from.map(PageCursor.number) ?? .min
         // A list with a limit of time leaves out events without a start.
         let to = to.map(PageCursor.number) ?? (self.from == nil ? .max : PageCursor.last)

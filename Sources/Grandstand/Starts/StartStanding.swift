@@ -1,23 +1,21 @@
-internal import APNsWire
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
-internal import Postgres
+package import APNsWire
+package import FoundationEssentials
+package import GrandstandContract
 
 /// The state of an event's start for one audience: when the start may be sent, and what it waits for. It is computed
 /// from the present state of the audience's event, lane and channel. Both senders and reports use it.
-struct StartStanding: Decodable {
-    let bundleId: BundleID
-    let environment: APNsEnvironment
+package struct StartStanding: Decodable, Sendable {
+    package let bundleId: BundleID
+    package let environment: APNsEnvironment
     /// The audience's variant as the column has it: empty for an audience without a variant.
-    let variant: String
-    let topics: [String]
+    package let variant: String
+    package let topics: [String]
     /// The declared start, if it includes this audience; `nil`: the audience has no start.
-    let start: Contract.StartDraft?
+    package let start: Contract.StartDraft?
     private let startsAt, endsAt, lastMessageAt: Date?
     private var askedAt: Date?
-    private(set) var isStopped: Bool
-    let isEventOver: Bool
+    package private(set) var isStopped: Bool
+    package let isEventOver: Bool
     /// The defaults of the event's messages and of its start.
     private let defaults: Contract.EventDefaults?
     private let delivery: Contract.AudienceDelivery
@@ -29,49 +27,49 @@ struct StartStanding: Decodable {
     private let lastTimestamp: Int
 
     /// The next step.
-    struct Turn {
+    package struct Step {
         /// Nothing can be sent before this time.
-        var until = Date.distantPast
+        package var until = Date.distantPast
         /// Why nothing can be sent; `nil`: there are pushes, or the start's window has not begun.
-        var reason: Contract.StartWait?
+        package var reason: Contract.StartWait?
         /// Those that may be sent now.
-        var pushes: [StartPush] = []
+        package var pushes: [StartPush] = []
     }
 
     /// Seconds after which a start that waits for its channel or for a content is looked at again.
-    static let patience: TimeInterval = 1
+    package static let patience: TimeInterval = 1
 
     /// The time in which the start is sent.
-    var window: StartWindow? {
+    package var window: StartWindow? {
         start.flatMap {
             StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt, lastMessageAt: lastMessageAt)
         }
     }
 
     /// The same if somebody asks for the start by hand at this time.
-    func asked(at now: Date) -> StartStanding {
+    package func asked(at now: Date) -> StartStanding {
         var standing = self
         (standing.askedAt, standing.isStopped) = (askedAt ?? now, false)
         return standing
     }
 
     /// Whether no more starts are sent, unless somebody resumes the start, moves its times or reopens the event.
-    func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
+    package func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
 
     /// The next step; `nil`: no more starts are sent.
-    func turn(at now: Date) -> Turn? {
+    package func step(at now: Date) -> Step? {
         guard !isOver(at: now), let start, let window else { return nil }
-        guard window.from <= now else { return Turn(until: window.from) }
+        guard window.from <= now else { return Step(until: window.from) }
         let later = now.addingTimeInterval(Self.patience)
         let channelID = delivery == .tokens ? nil : channel
         guard delivery == .tokens || channelID != nil else {
-            return Turn(until: later, reason: lacksRoom ? .room : .channel)
+            return Step(until: later, reason: lacksRoom ? .room : .channel)
         }
         guard
             var payload = start.payload(
                 newest: newest, filledBy: defaults ?? .init(), at: now, until: window.end(at: now))
         else {
-            return Turn(until: later, reason: .content)
+            return Step(until: later, reason: .content)
         }
         payload.listen(to: channelID)
         // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
@@ -82,41 +80,14 @@ struct StartStanding: Decodable {
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         // If the push is too long, the start waits, because a newer content may be shorter.
         guard payload.size(start.localAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
-            return Turn(until: later, reason: .contentTooLong)
+            return Step(until: later, reason: .contentTooLong)
         }
         let push = StartPush(
             variant: variant, payload: payload, alerts: LocaleLookup(start.localAlerts), content: newest?.broadcast,
             timestamp: timestamp, expiration: window.expiration(of: start, at: now), deadline: window.until,
             attributesType: start.attributesType)
-        return Turn(pushes: [push])
+        return Step(pushes: [push])
     }
-
-    // MARK: Reading
-
-    /// The columns of a standing, of events `e`, their starts `s`, app_environments `ae`, audiences `u`, and `joins`.
-    static let columns: PostgresQuery = """
-        ae.bundle_id as "bundleId", ae.environment, coalesce(u.variant, '') as variant, e.topics,
-        case when u.lane is not null then s.declaration end as start, e.starts_at as "startsAt", e.ends_at as "endsAt",
-        s.asked_at as "askedAt", \(EventStore.lastMessage) as "lastMessageAt", s.stopped_at is not null as "isStopped",
-        e.ended_at is not null or e.cancelled_at is not null or u.fenced_at is not null or u.closed_at is not null
-            as "isEventOver",
-        e.defaults, coalesce(u.delivery, 'channel') as delivery, c.channel_id as channel,
-        coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
-            as "lacksRoom",
-        b.id as "newest.broadcast", b.content as "newest.contentState", b.stale_date as "newest.staleDate",
-        b.relevance_score as "newest.relevanceScore",
-        coalesce(greatest(u.last_timestamp, u.tokens_last_timestamp), 0) as "lastTimestamp"
-        """
-
-    /// The broadcast `b` that has the audience's newest content, and the channel `c`.
-    static let joins: PostgresQuery = """
-        left join lateral (
-            select channel_id from channels where id = u.channel and state = 'active' offset 0) c on true
-        left join lateral (
-            select b.*, \(BroadcastRows.contentState("b", for: "u.variant")) as content from broadcasts b
-            where b.id = u.newest_broadcast offset 0) b on b.content is not null
-        \(LookupStore.refusal)
-        """
 }
 
 /// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
@@ -124,19 +95,51 @@ struct StartStanding: Decodable {
 extension [StartStanding] {
     /// The next step, with a push for each audience that is not over; `nil`: no more starts are sent. All audiences wait
     /// for each other, but not for one that lacks room for its channel.
-    func turn(at now: Date) -> StartStanding.Turn? {
-        let turns = compactMap { $0.turn(at: now) }
-        let pushes = turns.flatMap(\.pushes)
-        return turns.first { $0.pushes.isEmpty && (pushes.isEmpty || $0.reason != .room) }
-            ?? (turns.isEmpty ? nil : .init(pushes: pushes))
+    package func step(at now: Date) -> StartStanding.Step? {
+        let steps = compactMap { $0.step(at: now) }
+        let pushes = steps.flatMap(\.pushes)
+        return steps.first { $0.pushes.isEmpty && (pushes.isEmpty || $0.reason != .room) }
+            ?? (steps.isEmpty ? nil : .init(pushes: pushes))
     }
 
     /// - Parameter isLeft: whether a follower may still get a start.
-    func state(at now: Date, isLeft: Bool) -> (state: Contract.StartState, waitingFor: Contract.StartWait?) {
+    package func state(at now: Date, isLeft: Bool) -> (state: Contract.StartState, waitingFor: Contract.StartWait?) {
         if self[0].isStopped { return (.stopped, nil) }
-        guard let turn = turn(at: now) else { return (.done, nil) }
-        if turn.pushes.isEmpty, turn.reason == nil { return (.scheduled, nil) }
+        guard let step = step(at: now) else { return (.done, nil) }
+        if step.pushes.isEmpty, step.reason == nil { return (.scheduled, nil) }
         guard isLeft else { return (.done, nil) }
-        return (turn.reason == nil ? .running : .waiting, turn.reason)
+        return (step.reason == nil ? .running : .waiting, step.reason)
+    }
+}
+
+/// The push that the members of one audience get.
+package struct StartPush: Sendable {
+    /// The audience's variant as the column has it: empty for an audience without a variant.
+    package var variant: String
+    /// With the alert for members whose language has no own alert.
+    var payload: BroadcastPayload
+    /// The alerts by language.
+    var alerts: LocaleLookup<[UInt8]>
+    /// The broadcast whose content the push shows; `nil`: the push shows the declared content.
+    package var content: UUID?
+    /// `aps.timestamp`; every later update has a higher timestamp.
+    var timestamp: Int
+    /// The value of `apns-expiration`.
+    var expiration: Int
+    /// The end of the time in which the start is sent.
+    package var deadline: Date
+    package var attributesType: String
+
+    /// The push for members with this system and locale.
+    ///
+    /// - Parameter run: starts of different events have different collapse IDs, so a phone that is offline gets all of
+    ///   them later.
+    package func push(hasInput: Bool, locale: String?, run: Int) -> Shard.Push {
+        var payload = payload
+        if !hasInput { payload.start?.input = nil }
+        payload.alert = locale.flatMap(alerts.value) ?? payload.alert
+        return Shard.Push(
+            body: payload.body(timestamp: timestamp), priority: .immediate, expiration: expiration,
+            collapseID: "start-\(run)")
     }
 }

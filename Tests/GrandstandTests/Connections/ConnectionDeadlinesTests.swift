@@ -1,6 +1,6 @@
 internal import Testing
 
-@testable internal import GrandstandServer
+@testable internal import Grandstand
 
 /// The time limits of a connection, step by step.
 struct ConnectionDeadlinesTests {

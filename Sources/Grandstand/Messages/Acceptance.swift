@@ -1,63 +1,95 @@
 internal import APNsWire
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
-internal import Postgres
+package import FoundationEssentials
+package import GrandstandContract
 
 /// A batch of broadcasts, decided in memory after the rows are locked and before all results are written together.
 ///
 /// Items are decided in order, and each item sees the effects of the earlier items: after an `end`, the next item finds
 /// that the event is over.
-struct Acceptance {
+package struct Acceptance: Sendable {
     /// The state of a target, as far as the next item depends on it.
-    struct TargetState: Equatable {
-        var isOver: Bool
+    package struct TargetState: Sendable, Equatable {
+        package var isOver: Bool
         /// For an event: the time of its first update, with which it becomes live.
-        var startedAt: Date?
+        package var startedAt: Date?
         /// For an event: the defaults of its messages.
-        var defaults = Contract.EventDefaults()
+        package var defaults = Contract.EventDefaults()
         /// For an event: its times.
-        var startsAt, endsAt: Date?
+        package var startsAt, endsAt: Date?
         /// For an event: the last sequence of its states, and the time of its last quiet message.
-        var progress = StateDecision.Progress()
-        /// The places of the target's lanes, in the order of the event's audiences; a channel has one lane.
-        var places: [Int] = []
+        package var progress = StateDecision.Progress()
+        /// The indices of the target's lanes, in the order of the event's audiences; a channel has one lane.
+        package var laneIndices: [Int] = []
+
+        package init(isOver: Bool, laneIndices: [Int] = []) { (self.isOver, self.laneIndices) = (isOver, laneIndices) }
+    }
+
+    /// A broadcast on which later messages of its lanes depend.
+    package struct Known: Sendable {
+        let content: Contract.BroadcastDraft
+        let acceptedAt: Date
+        /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
+        let rule: Int?
+        /// The lanes whose message of this broadcast Apple never took.
+        let lost: Set<Int>
+
+        package init(content: Contract.BroadcastDraft, acceptedAt: Date, rule: Int?, lost: Set<Int> = []) {
+            (self.content, self.acceptedAt, self.rule, self.lost) = (content, acceptedAt, rule, lost)
+        }
+    }
+
+    /// The content types of lanes.
+    package struct Types: Sendable {
+        package var byLane: [Int: ContentType] = [:]
+        /// The names of content types that lanes' audiences have but their apps do not have.
+        package var missing: [Int: String] = [:]
+
+        package init() {}
     }
 
     /// When the batch is decided; an item may have arrived a little earlier than that.
-    let now: Date
+    package let now: Date
     /// Seconds after which an alert is too old, unless the request says how long its content is worth sending.
     let alertFreshness: TimeInterval
     let loadedTargets: [BroadcastTarget: TargetState]
     private(set) var targets: [BroadcastTarget: TargetState]
     /// Every lane of the targets as it was loaded, in order of the lanes' IDs.
     let loaded: [Lane]
-    /// The lanes of `loaded`, as the items that were decided so far have changed them. An index of both is a lane's place.
-    private(set) var lanes: [Lane]
+    /// The lanes of `loaded`, as the items that were decided so far have changed them.
+    package private(set) var lanes: [Lane]
     /// The IDs of lanes whose audiences have activities with tokens.
     let populated: Set<Int>
-    let types: ContentRows.Types
+    let types: Types
     /// The broadcasts on which messages depend; they are only read if a state or a message needs them. Those that were
     /// accepted here are among them.
-    private(set) var known: [UUID: ContentRows.Known]
+    private(set) var known: [UUID: Known]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
     let withoutPlace: Set<Int>
-    private(set) var broadcasts: [Intake] = []
+    package private(set) var broadcasts: [Intake] = []
     /// The messages that lanes took, in order of acceptance, as indices of `lanes` and `Lane.messages`. The messages of
     /// one broadcast are in the order of its event's audiences.
-    private(set) var accepted: [(place: Int, message: Int)] = []
+    package private(set) var accepted: [(index: Int, message: Int)] = []
     /// The results of states, for the counters.
-    private(set) var occurrences: [Occurrence] = []
+    package private(set) var occurrences: [Occurrence] = []
+
+    package init(
+        of targets: [BroadcastTarget: TargetState], _ lanes: [Lane], populated: Set<Int>, types: Types,
+        known: [UUID: Known], withoutPlace: Set<Int>, alertFreshness: TimeInterval, now: Date
+    ) {
+        (loadedTargets, self.targets, loaded, self.lanes) = (targets, targets, lanes, lanes)
+        (self.populated, self.types, self.known, self.withoutPlace) = (populated, types, known, withoutPlace)
+        (self.alertFreshness, self.now) = (alertFreshness, now)
+    }
 
     /// Decides one item; a refusal changes nothing.
     ///
     /// - Returns: its broadcast; `nil`: the item is a state that has nothing new.
-    mutating func decide(_ intake: Intake) throws(Problem) -> Contract.Broadcast? {
+    package mutating func decide(_ intake: Intake) throws(Problem) -> Contract.Broadcast? {
         if let report = intake.report { try tell(report, intake) } else { try add(intake) }
     }
 
     /// Accepts a composed broadcast, or what the decision about a state sends.
-    mutating func add(_ intake: Intake) throws(Problem) -> Contract.Broadcast {
+    package mutating func add(_ intake: Intake) throws(Problem) -> Contract.Broadcast {
         var intake = intake
         let (now, target, state) = (intake.at, intake.target, intake.decision)
         let event = targets[target]
@@ -70,11 +102,11 @@ struct Acceptance {
         if refusals.count == plan.items.count, let refusal = refusals.first { throw refusal }
         // Variants are checked only here, when the broadcast is accepted. A variant may be removed before a scheduled
         // broadcast is sent. Then this variant is left out, and the rest of the broadcast is sent.
-        let all = audiences(of: targets[target]?.places ?? [])
+        let all = audiences(of: targets[target]?.laneIndices ?? [])
         try Variant.require((intake.request.byVariant ?? [:]).keys, among: all.map(\.id))
         // Lists and histories are ordered by the time of acceptance, so the broadcasts of one transaction get rising
-        // times.
-        intake.at = max(now, broadcasts.last.map { $0.at.addingTimeInterval(0.000_001) } ?? now).inMicroseconds
+        // times. The database keeps microseconds.
+        intake.at = self.now.addingTimeInterval(Double(broadcasts.count) / 1_000_000)
         let deliveries = try sendAt == nil ? enqueue(intake, plan, begins: intake.at) : []
         intake.warnings =
             (state?.warnings ?? [])
@@ -97,11 +129,11 @@ struct Acceptance {
     /// Sends a broadcast that was accepted earlier and whose time has come, with its event's defaults. If tokens came after
     /// the acceptance and the message is too large for them, the message is still sent to the channel. Where newer
     /// content was accepted after the broadcast, the message takes that content (`carried`).
-    mutating func promote(_ intake: inout Intake) throws(Problem) {
+    package mutating func promote(_ intake: inout Intake) throws(Problem) {
         // A broadcast to all audiences goes only to apps that its key could access when the broadcast was accepted.
         if intake.request.audiences == nil, intake.reach != .all, intake.target.eventKey != nil {
             var reached: [Contract.AudienceSelector] = []
-            for audience in audiences(of: targets[intake.target]?.places ?? []) {
+            for audience in audiences(of: targets[intake.target]?.laneIndices ?? []) {
                 let app: Contract.AudienceSelector = .init(
                     bundleId: audience.bundleID.rawValue, environment: .init(audience.environment))
                 if intake.reach.covers(audience.bundleID), !reached.contains(app) { reached.append(app) }
@@ -123,8 +155,8 @@ struct Acceptance {
     ///
     /// - Returns: the content's broadcast and its bytes; `nil`: the message's own content is sent, because none is
     ///   newer, or because the newer one is too long together with the alert.
-    private func carried(by message: LaneMessage, at place: Int, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
-        let lane = lanes[place]
+    private func carried(by message: LaneMessage, at index: Int, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
+        let lane = lanes[index]
         guard let id = lane.newest, let newest = known[id] else { return nil }
         let content = newest.content.payload(for: lane.audience.variant)
         guard let state = content.contentState else { return nil }
@@ -137,36 +169,36 @@ struct Acceptance {
     /// - Returns: the messages to lanes; the plan's request has its event's defaults.
     func plan(_ intake: Intake, at time: Date) throws(Problem) -> DeliveryPlan {
         let target = try target(of: intake)
-        let (all, open) = (target.places, target.places.filter { lanes[$0].fencedAt == nil })
+        let (all, open) = (target.laneIndices, target.laneIndices.filter { lanes[$0].fencedAt == nil })
         // A selector must not match only audiences that already got an `end`.
         let isEndedOnly = intake.request.audiences?.contains { selector in
             audiences(of: all).contains { selector.matches($0.id) }
                 && !audiences(of: open).contains { selector.matches($0.id) }
         }
         guard !target.isOver, !open.isEmpty || all.isEmpty, isEndedOnly != true else { throw intake.target.over }
-        let recipients = open.flatMap { place in
-            kinds(of: lanes[place]).map { kind in
+        let recipients = open.flatMap { index in
+            kinds(of: lanes[index]).map { kind in
                 DeliveryPlan.Item(
-                    lanes[place].audience, place: place, kind: kind, type: types.byLane[lanes[place].id],
-                    missingType: types.missing[lanes[place].id])
+                    lanes[index].audience, index: index, kind: kind, type: types.byLane[lanes[index].id],
+                    missingType: types.missing[lanes[index].id])
             }
         }
         var plan = try DeliveryPlan(
             intake.request, by: target.defaults, to: recipients, now: time, alertFreshness: alertFreshness)
         if plan.request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
-        let unserved = plan.items.filter { $0.kind == .channel && withoutPlace.contains(lanes[$0.place].id) }
+        let unserved = plan.items.filter { $0.kind == .channel && withoutPlace.contains(lanes[$0.index].id) }
         plan.warn(withoutPlace: unserved.map(\.audience))
         return plan
     }
 
     private func target(of intake: Intake) throws(Problem) -> TargetState {
         guard let target = targets[intake.target],
-            intake.reach.covers(event: intake.target.eventKey, of: audiences(of: target.places).map(\.bundleID))
+            intake.reach.covers(event: intake.target.eventKey, of: audiences(of: target.laneIndices).map(\.bundleID))
         else { throw intake.target.absent }
         return target
     }
 
-    private func audiences(of places: [Int]) -> [Audience] { places.map { lanes[$0].audience } }
+    private func audiences(of laneIndices: [Int]) -> [Audience] { laneIndices.map { lanes[$0].audience } }
 
     /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
     private mutating func tell(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> Contract.Broadcast? {
@@ -178,12 +210,12 @@ struct Acceptance {
             broadcast = try add(decided)
         }
         let id = broadcast?.uuid
-        for place in reached {
+        for index in reached {
             // A message that was refused, because it is too long, has the state, too. Without a message, the newest
             // content is the same as the state.
-            let message = lanes[place].messages.last { $0.broadcast == id }
-            lanes[place].told = message?.broadcast ?? lanes[place].newest
-            if !decision.undone.isEmpty { lanes[place].silence(decision.undone, at: intake.at) }
+            let message = lanes[index].messages.last { $0.broadcast == id }
+            lanes[index].lastState = message?.broadcast ?? lanes[index].newest
+            if !decision.undone.isEmpty { lanes[index].silence(decision.undone, at: intake.at) }
         }
         targets[intake.target]?.progress = decision.progress
         occurrences.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
@@ -198,27 +230,27 @@ struct Acceptance {
         _ report: Contract.StateDraft, _ intake: Intake
     ) throws(Problem) -> (StateDecision, reached: [Int]) {
         let target = try target(of: intake)
-        let ids = audiences(of: target.places).map(\.id)
+        let ids = audiences(of: target.laneIndices).map(\.id)
         try report.audiences?.require(among: ids)
         try Variant.require((report.byVariant ?? [:]).keys, among: ids)
-        let selected = target.places.filter { place in
-            report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
+        let selected = target.laneIndices.filter { index in
+            report.audiences?.contains { $0.matches(lanes[index].audience.id) } ?? true
         }
         let open = target.isOver ? [] : selected.filter { lanes[$0].fencedAt == nil }
         let (reached, isOver) = open.isEmpty ? (selected, true) : (open, false)
         let decision = try StateDecision(
             report,
-            to: reached.map { place in
-                let lane = lanes[place]
+            to: reached.map { index in
+                let lane = lanes[index]
                 var target = StateDecision.TargetAudience(
-                    audience: lane.audience.id, type: types.byLane[lane.id], newest: content(of: lane.newest, place),
+                    audience: lane.audience.id, type: types.byLane[lane.id], newest: content(of: lane.newest, index),
                     isMisnamed: types.missing[lane.id] != nil)
-                if lane.told != lane.newest { target.told = content(of: lane.told, place) }
+                if lane.lastState != lane.newest { target.lastState = content(of: lane.lastState, index) }
                 if !isOver, lane.newest.flatMap({ known[$0] })?.lost.contains(lane.id) == true {
-                    target.told = target.told ?? target.newest
+                    target.lastState = target.lastState ?? target.newest
                     target.newest = nil
                 }
-                target.rings = rings(of: place)
+                target.rings = rings(of: index)
                 return target
             }, isOver: isOver, progress: target.progress, now: intake.at)
         // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state
@@ -229,15 +261,15 @@ struct Acceptance {
     }
 
     /// The content of a broadcast, as the audience of a lane gets it.
-    private func content(of broadcast: UUID?, _ place: Int) -> [UInt8]? {
-        broadcast.flatMap { known[$0] }?.content.payload(for: lanes[place].audience.variant).contentState
+    private func content(of broadcast: UUID?, _ index: Int) -> [UInt8]? {
+        broadcast.flatMap { known[$0] }?.content.payload(for: lanes[index].audience.variant).contentState
     }
 
     /// The alerts of states that wait for an audience.
-    private func rings(of place: Int) -> [StateDecision.Ring] {
-        lanes[place].pending.filter(\.alerting).compactMap { message in
-            guard let rule = known[message.broadcast]?.rule, let state = content(of: message.broadcast, place),
-                let before = content(of: message.contentBefore, place)
+    private func rings(of index: Int) -> [StateDecision.Ring] {
+        lanes[index].pending.filter(\.alerting).compactMap { message in
+            guard let rule = known[message.broadcast]?.rule, let state = content(of: message.broadcast, index),
+                let before = content(of: message.contentBefore, index)
             else { return nil }
             return (message.broadcast, rule, before, state)
         }
@@ -257,28 +289,28 @@ struct Acceptance {
     ) throws(Problem) -> [Contract.Delivery] {
         let (target, acceptedAt) = (intake.target, intake.at)
         let deliveries = plan.items.compactMap { item -> Contract.Delivery? in
-            let place = item.place
+            let index = item.index
             var message = plan.message(of: intake.id, to: item)
             // The order of messages that were not scheduled is that of the locks.
-            let other = carried(by: message, at: place, time > acceptedAt ? acceptedAt : .distantFuture)
+            let other = carried(by: message, at: index, time > acceptedAt ? acceptedAt : .distantFuture)
             guard message.isEnd || message.hasContent || other != nil else { return nil }
             if let other {
                 (message.hasContent, message.contentOf, message.contentBytes) = (false, other.broadcast, other.bytes)
             }
             (message.requestID, message.nextAttemptAt) = (.drawn(), intake.decision?.notBefore)
-            lanes[place].accept(message, isTooLarge: item.refusal != nil, at: now)
-            accepted.append((place, lanes[place].messages.count - 1))
-            return lanes[place].messages.last.map { Contract.Delivery($0, item.audience) }
+            lanes[index].accept(message, isTooLarge: item.refusal != nil, at: now)
+            accepted.append((index, lanes[index].messages.count - 1))
+            return lanes[index].messages.last.map { Contract.Delivery($0, item.audience) }
         }
         guard !deliveries.isEmpty || plan.items.isEmpty else {
             throw Problem.invalid(
                 "contentState was left out, and there is no content yet that the update could be sent with.",
                 at: "/contentState", "Give contentState, or send a state before.")
         }
-        known[intake.id] = ContentRows.Known(content: plan.request, acceptedAt: acceptedAt, rule: intake.decision?.rule)
+        known[intake.id] = Known(content: plan.request, acceptedAt: acceptedAt, rule: intake.decision?.rule)
         if plan.request.event != .end {
             if targets[target]?.startedAt == nil { targets[target]?.startedAt = time }
-        } else if targets[target]?.places.allSatisfy({ lanes[$0].fencedAt != nil }) == true {
+        } else if targets[target]?.laneIndices.allSatisfy({ lanes[$0].fencedAt != nil }) == true {
             // Each audience has got an `end`.
             targets[target]?.isOver = true
         }

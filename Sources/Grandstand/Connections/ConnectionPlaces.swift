@@ -4,7 +4,7 @@
 /// including phones, may have a share of all connections. If a new stranger exceeds this share, the connection of the
 /// oldest stranger is closed, so that a new client can always send its key. Known connections are closed only if clients
 /// together do not read more than `mostUnread` bytes of answers: then the connection with the most of them is closed.
-struct ConnectionPlaces<Name: Hashable, Peer> {
+package struct ConnectionPlaces<Name: Hashable, Peer> {
     private struct Place {
         let peer: Peer
         let arrival: Int
@@ -25,7 +25,7 @@ struct ConnectionPlaces<Name: Hashable, Peer> {
     /// - Parameters:
     ///   - maximum: the most connections, at least 2. A tenth of them, at least one, is for known clients.
     ///   - mostUnread: the most unread bytes of all connections.
-    init(maximum: Int, mostUnread: Int = 128 << 20) {
+    package init(maximum: Int, mostUnread: Int = 128 << 20) {
         (self.maximum, self.mostUnread) = (maximum, mostUnread)
         share = max(1, maximum - max(1, maximum / 10))
     }
@@ -36,7 +36,7 @@ struct ConnectionPlaces<Name: Hashable, Peer> {
     /// Adds a new connection.
     ///
     /// - Returns: the connection to close so that the new one has a place; `nil`: none.
-    mutating func open(_ name: Name, _ peer: Peer) -> Peer? {
+    package mutating func open(_ name: Name, _ peer: Peer) -> Peer? {
         (places[name], strangers[next]) = (Place(peer: peer, arrival: next), name)
         next += 1
         // Keep one place free. Otherwise the next connection would not even be accepted.
@@ -46,11 +46,11 @@ struct ConnectionPlaces<Name: Hashable, Peer> {
     }
 
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
-    mutating func know(_ name: Name) { strangers[places[name]?.arrival ?? -1] = nil }
+    package mutating func know(_ name: Name) { strangers[places[name]?.arrival ?? -1] = nil }
 
     /// - Returns: the connection; `nil`: it was closed before.
     @discardableResult
-    mutating func close(_ name: Name) -> Peer? {
+    package mutating func close(_ name: Name) -> Peer? {
         guard let place = places.removeValue(forKey: name) else { return nil }
         strangers[place.arrival] = nil
         unread -= place.unread
@@ -60,7 +60,7 @@ struct ConnectionPlaces<Name: Hashable, Peer> {
     /// Sets the bytes that a connection holds for its client; 0: the client reads.
     ///
     /// - Returns: the connections to close.
-    mutating func hold(_ bytes: Int, for name: Name) -> [Peer] {
+    package mutating func hold(_ bytes: Int, for name: Name) -> [Peer] {
         guard let place = places[name] else { return [] }
         unread += bytes - place.unread
         places[name]?.unread = bytes

@@ -1,10 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import Testing
 
-@testable internal import GrandstandServer
+@testable internal import Grandstand
 
 /// The rules of starts: when, in which form, in which language and with which bytes.
 struct StartRuleTests {

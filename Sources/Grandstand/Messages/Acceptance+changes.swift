@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
+package import GrandstandContract
 
 /// What the decided items change, and what an item would change.
 extension Acceptance {
@@ -9,7 +8,7 @@ extension Acceptance {
     /// broadcasts may be sent before the real one.
     ///
     /// - Returns: the broadcast and its preview; `nil`: nothing would be sent.
-    mutating func rehearse(
+    package mutating func rehearse(
         _ intake: Intake
     ) throws(Problem) -> (accepted: Contract.Broadcast, preview: Contract.BroadcastPreview)? {
         let before = lanes
@@ -21,7 +20,7 @@ extension Acceptance {
             let message = plan.message(of: accepted.id, to: item)
             let body = plan.request.payload(for: item.audience.variant).body(timestamp: (goesAt ?? intake.at).epoch)
             // The broadcasts that waited on the lane and that this one superseded.
-            let replaced = zip(before[item.place].messages, lanes[item.place].messages).filter {
+            let replaced = zip(before[item.index].messages, lanes[item.index].messages).filter {
                 $0.kind == item.kind && !$0.state.isSettled && $1.state == .superseded
             }
             return Contract.AudiencePreview(
@@ -37,16 +36,8 @@ extension Acceptance {
         return (broadcast, preview)
     }
 
-    /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
-    var topics: Set<WakeTopic> {
-        var topics = Set(changes.lanes.flatMap(\.topics))
-        if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
-        if events.contains(where: \.ends) { topics.insert(.channels) }
-        return topics
-    }
-
     /// The events that changed, in the order of their keys, and whether they are over only now.
-    var events: [(key: String, state: TargetState, ends: Bool)] {
+    package var events: [(key: String, state: TargetState, ends: Bool)] {
         targets.compactMap { target, state -> (key: String, state: TargetState, ends: Bool)? in
             guard let key = target.eventKey?.rawValue, let before = loadedTargets[target], state != before else {
                 return nil
@@ -56,8 +47,8 @@ extension Acceptance {
     }
 
     /// The lanes that changed, and the same lanes as they were loaded.
-    var changes: (lanes: [Lane], loaded: [Lane]) {
-        let places = lanes.indices.filter { lanes[$0] != loaded[$0] }
-        return (places.map { lanes[$0] }, places.map { loaded[$0] })
+    package var changes: (lanes: [Lane], loaded: [Lane]) {
+        let indices = lanes.indices.filter { lanes[$0] != loaded[$0] }
+        return (indices.map { lanes[$0] }, indices.map { loaded[$0] })
     }
 }

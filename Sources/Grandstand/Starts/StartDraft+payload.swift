@@ -1,7 +1,6 @@
 internal import APNsWire
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
+package import FoundationEssentials
+package import GrandstandContract
 internal import JSON
 
 /// The newest content that was accepted for an audience, with the other fields of its message that a start takes over.
@@ -43,7 +42,7 @@ extension Contract.StartDraft {
     /// empty content.
     ///
     /// - Throws: `payload-too-large`.
-    func requireFit(with defaults: Contract.EventDefaults) throws(Problem) {
+    package func requireFit(with defaults: Contract.EventDefaults) throws(Problem) {
         // Timestamps have ten digits until 2286.
         let late = Date(timeIntervalSince1970: 4_000_000_000)
         let empty = NewestContent(broadcast: UUID(), contentState: RawJSON(unchecked: "{}".utf8))
@@ -84,7 +83,7 @@ extension Contract.StartDraft {
     /// - Parameters:
     ///   - startsAt: the event's start time.
     ///   - audiences: the event's audiences.
-    mutating func check(startsAt: Date?, audiences ids: [Audience.ID], _ faults: inout RequestFaults) {
+    package mutating func check(startsAt: Date?, audiences ids: [Audience.ID], _ faults: inout RequestFaults) {
         let advice = "APNs starts an activity only with an alert that has a text."
         faults.requireText(of: alert, at: "/start/alert", advice)
         faults.requireTexts(of: alertsByLocale ?? [:], at: "/start/alertsByLocale", advice)

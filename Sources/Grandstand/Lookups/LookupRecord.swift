@@ -1,26 +1,29 @@
 internal import APNsWire
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
+package import FoundationEssentials
+package import GrandstandContract
 internal import JSON
 
 /// The subject of a lookup: an event, for an app, in one of its variants.
-struct LookupName: Sendable {
-    let app: AppEnvironment
-    let key: EventKey
+package struct LookupName: Sendable {
+    package let app: AppEnvironment
+    package let key: EventKey
     /// `nil`: the audience without a variant, else the first that is not over.
-    var variant: Variant?
+    let variant: Variant?
+
+    package init(app: AppEnvironment, key: EventKey, variant: Variant? = nil) {
+        (self.app, self.key, self.variant) = (app, key, variant)
+    }
 }
 
 /// The newest content of an audience, and the `aps.timestamp` of the message with this content.
-typealias LookupContent = (state: RawJSON, timestamp: Int)
+package typealias LookupContent = (state: RawJSON, timestamp: Int)
 
 /// The JSON text of an answer, with its entity tag.
-struct LookupBody: Sendable, Equatable {
-    let bytes: [UInt8]
-    let tag: EntityTag
+package struct LookupBody: Sendable, Equatable {
+    package let bytes: [UInt8]
+    package let tag: EntityTag
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         tag = EntityTag(of: bytes)
     }
@@ -28,13 +31,13 @@ struct LookupBody: Sendable, Equatable {
 
 /// One audience of an event, with everything that a lookup's answer depends on except the time. Its members are the
 /// columns of `LookupStore.records`.
-struct LookupRecord: Sendable, Equatable, Decodable {
-    var key: EventKey
+package struct LookupRecord: Sendable, Equatable, Decodable {
+    package var key: EventKey
     /// The lowercased bundle ID.
     var topic: String
     var environment: APNsEnvironment
     /// The lane of the audience's messages.
-    var lane = 0
+    package var lane = 0
     var storagePolicy: Contract.StoragePolicy
     /// Apple's ID; `nil` while there is no channel to follow.
     var channelID: String?
@@ -76,21 +79,21 @@ struct LookupRecord: Sendable, Equatable, Decodable {
     }
 
     /// Whether this audience can no longer follow the event.
-    var isOver: Bool { endedAt != nil || cancelledAt != nil }
+    package var isOver: Bool { endedAt != nil || cancelledAt != nil }
 
-    func state(now: Date) -> Contract.EventState {
+    package func state(now: Date) -> Contract.EventState {
         Contract.EventState(
             startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt,
             cancelledAt: cancelledAt, now: now)
     }
 
-    func isOf(_ app: AppEnvironment) -> Bool { environment == app.environment && topic == app.bundleID.topic }
+    package func isOf(_ app: AppEnvironment) -> Bool { environment == app.environment && topic == app.bundleID.topic }
 }
 
 extension [LookupRecord] {
     /// The app's record with this variant. For `nil`: the record without a variant, else the first that is not over,
     /// else the first. The records must be in the order of their declaration.
-    func index(of variant: Variant?, for app: AppEnvironment) -> Int? {
+    package func index(of variant: Variant?, for app: AppEnvironment) -> Int? {
         var first: Int?
         for index in indices where self[index].isOf(app) {
             if self[index].variant == variant { return index }
@@ -101,24 +104,24 @@ extension [LookupRecord] {
 }
 
 /// An event in memory.
-struct LookupEntry: Sendable {
+package struct LookupEntry: Sendable {
     /// The records of the event's audiences, in the order of their declaration.
-    let records: [LookupRecord]
+    package let records: [LookupRecord]
     /// The bodies that were asked for, by the index of their record, each with the state that it shows. A body depends
     /// on the time only by this state.
     private var bodies: [Int: (state: Contract.EventState, body: LookupBody)] = [:]
 
-    init(_ records: [LookupRecord]) { self.records = records }
+    package init(_ records: [LookupRecord]) { self.records = records }
 
     /// The record that answers a lookup.
-    func record(of name: LookupName) -> LookupRecord? {
+    package func record(of name: LookupName) -> LookupRecord? {
         records.index(of: name.variant, for: name.app).map { records[$0] }
     }
 
     /// The answer to a lookup.
     ///
     /// - Parameter content: the newest content, if the caller asked for it.
-    mutating func answer(
+    package mutating func answer(
         to name: LookupName, with content: LookupContent? = nil, now: Date
     ) -> Result<LookupBody, Problem> {
         let index = records.index(of: name.variant, for: name.app)
@@ -150,7 +153,7 @@ private let (maxAgeOver, maxAgeUnknown) = (10, 5)
 extension LookupName {
     private var place: String { "\(app.bundleID) in \(app.environment.rawValue)" }
 
-    func missing() -> Problem {
+    package func missing() -> Problem {
         Problem(.eventNotFound, "There is no event \(key) for \(place).", maxAge: maxAgeUnknown)
     }
 
