@@ -672,7 +672,9 @@ create table activities (
     first_reported_at timestamptz,
     reported_at timestamptz not null,
     unique (installation, activity)
-);
+)
+-- Each push changes `has`, which is in an index. So vacuum runs after few changes, and does not pause.
+with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
 create index activities_in_crowds on activities (app, event_key, variant, has, id) where in_crowd;
@@ -857,7 +859,8 @@ create trigger announce_lookup after update on events for each row
     when (old.name is distinct from new.name or old.kind is distinct from new.kind
         or old.topics is distinct from new.topics or old.starts_at is distinct from new.starts_at
         or old.ends_at is distinct from new.ends_at or old.first_update_at is distinct from new.first_update_at
-        or old.ended_at is distinct from new.ended_at or old.cancelled_at is distinct from new.cancelled_at)
+        or old.ended_at is distinct from new.ended_at or old.cancelled_at is distinct from new.cancelled_at
+        or old.channels_open_at is distinct from new.channels_open_at)
     execute function announce_lookup();
 create trigger announce_lookup after insert or delete on audiences for each row execute function announce_lookup();
 create trigger announce_change

@@ -1,76 +1,82 @@
 package import FoundationEssentials
 
 /// Learns from APNs' 429 answers which limit applies to one app and environment, for broadcasts or for device pushes: a
-/// limit of the whole app, or limits of single lanes. A lane has the messages to one channel, or the pushes to one token.
+/// limit of the whole app, or limits of single recipients. A recipient is a channel or a device token.
 ///
-/// From a 429 on, the answers of each lane are counted for a minute. A lane has its own limit if it was refused four
-/// times, and four times as often as the other lanes. It then has a rate of its own, and no other lane is slowed.
-/// The app has a limit if after two seconds at least an eighth of the lanes were refused. Then 429s lower the app's rate,
-/// except those of lanes with their own limit.
+/// From a 429 on, the answers of each recipient are counted for a minute. A recipient has its own limit if it was
+/// refused four times, and four times as often as the others. It then has a rate of its own, and no other is slowed.
+/// The app has a limit if after two seconds at least an eighth of the recipients were refused. Then 429s lower the
+/// app's rate, except those of recipients with their own limit.
 package struct AppSendRate: Sendable {
     /// The rate of the app.
     package var rate = SendRate()
-    /// The answers of each lane since `countedSince`, the time of a 429.
+    /// The answers of each recipient since `countedSince`, the time of a 429.
     private var answers: [Int: (accepted: Int, refused: Int)] = [:]
     private var countedSince = Date.distantPast
-    /// The rates of lanes with their own limit.
+    /// The rates of recipients with their own limit.
     private var rates: [Int: SendRate] = [:]
 
-    /// Seconds for which answers are counted. Less would not find a lane that has few messages.
+    /// Seconds for which answers are counted. Less would not find a recipient that has few messages.
     private static let period: TimeInterval = 60
-    /// Seconds of answers that are needed before the app's limit may begin. A refused lane asks again at once, so the
+    /// Seconds of answers that are needed before the app's limit may begin. Whoever is refused asks again at once, so the
     /// first answers contain too many refusals.
     private static let moment: TimeInterval = 2
-    /// The most lanes whose answers are counted. They are a sample, because each push to a device is a lane of its own.
-    private static let mostLanes = 10_000
+    /// The most recipients whose answers are counted. They are a sample, because each device token is a recipient.
+    private static let mostRecipients = 10_000
 
     package init() {}
 
-    /// APNs accepted a request of this lane.
-    package mutating func accepted(lane: Int, sentAt: Date, at now: Date) {
-        rate.accepted(sentAt: sentAt, at: now)
-        if !rates.isEmpty, rates[lane] != nil {
-            rates[lane]?.spend(1, at: now)
-            rates[lane]?.accepted(sentAt: sentAt, at: now)
-        } else if now.timeIntervalSince(countedSince) <= Self.period, mayCount(lane) {
-            answers[lane, default: (0, 0)].accepted += 1
+    /// APNs accepted a request of this recipient.
+    package mutating func accepted(recipient: Int, at now: Date) {
+        rate.accepted(at: now)
+        if !rates.isEmpty, rates[recipient] != nil {
+            rates[recipient]?.spend(1, at: now)
+            rates[recipient]?.accepted(at: now)
+        } else if now.timeIntervalSince(countedSince) <= Self.period, mayCount(recipient) {
+            answers[recipient, default: (0, 0)].accepted += 1
         }
     }
 
-    /// APNs answered 429 to a request of this lane.
-    package mutating func throttled(lane: Int, retryAfter: Int? = nil, sentAt: Date, at now: Date) {
-        if now.timeIntervalSince(countedSince) > Self.period {
-            (answers, countedSince) = ([:], now)
-            for lane in rates.keys { rates[lane]?.forget(at: now) }
-            rates = rates.filter(\.value.isLimited)
-        }
-        if rates[lane] == nil {
-            if mayCount(lane) { answers[lane, default: (0, 0)].refused += 1 }
-            guard hasOwnLimit(lane) else {
+    /// APNs answered 429 to a request of this recipient.
+    package mutating func throttled(recipient: Int, retryAfter: Int? = nil, sentAt: Date, at now: Date) {
+        // A full sample shows nothing of later answers, so it is soon replaced.
+        let lifetime = answers.count < Self.mostRecipients ? Self.period : Self.moment + 1
+        if now.timeIntervalSince(countedSince) > lifetime { (answers, countedSince) = ([:], now) }
+        if rates[recipient] == nil {
+            if mayCount(recipient) { answers[recipient, default: (0, 0)].refused += 1 }
+            guard hasOwnLimit(recipient) else {
                 if rate.isLimited || appHasLimit(at: now) {
-                    // Only answers at the learned rate show whether a lane is refused more often than others.
+                    // Only answers at the learned rate show whether a recipient is refused more often than others.
                     if !rate.isLimited { answers = [:] }
                     rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
                 }
                 return
             }
-            answers[lane] = nil
+            answers[recipient] = nil
         }
-        // At the low rate of a lane, each 429 costs as much as one with `Retry-After`.
-        rates[lane, default: SendRate()].throttled(retryAfter: retryAfter ?? 0, sentAt: sentAt, at: now)
+        // At the low rate of a recipient, each 429 costs as much as one with `Retry-After`.
+        rates[recipient, default: SendRate()].throttled(retryAfter: retryAfter ?? 0, sentAt: sentAt, at: now)
     }
 
-    /// When the lane may send next because of its own limit; `nil`: the lane has no limit of its own, or may send now.
-    package func notBefore(lane: Int, at now: Date) -> Date? {
-        rates[lane]?.nextToken(at: now).flatMap { $0 > now ? $0 : nil }
+    /// Forgets limits that caused no 429 for a long time. Call it every few seconds.
+    package mutating func forget(at now: Date) {
+        rate.forget(at: now)
+        for recipient in rates.keys { rates[recipient]?.forget(at: now) }
+        rates = rates.filter(\.value.isLimited)
     }
 
-    private func mayCount(_ lane: Int) -> Bool { answers.count < Self.mostLanes || answers[lane] != nil }
+    /// When the recipient may get the next request because of its own limit; `nil`: it has none, or may get one now.
+    package func notBefore(recipient: Int, at now: Date) -> Date? {
+        rates[recipient]?.nextToken(at: now).flatMap { $0 > now ? $0 : nil }
+    }
 
-    /// Lanes that are mostly refused are not compared with, because they may have their own limits, too. If they are
-    /// the majority, a limit of the app explains more.
-    private func hasOwnLimit(_ lane: Int) -> Bool {
-        guard let own = answers[lane], own.refused >= 4 else { return false }
+    private func mayCount(_ recipient: Int) -> Bool { answers.count < Self.mostRecipients || answers[recipient] != nil }
+
+    /// One or two recipients learn a limit of the app as their own. Those that are mostly refused are not compared with,
+    /// because they may have their own limits, too. If they are the majority, a limit of the app explains more.
+    private func hasOwnLimit(_ recipient: Int) -> Bool {
+        guard let own = answers[recipient], own.refused >= 4 else { return false }
+        if answers.count <= 2 { return true }
         let others = answers.values.filter { $0.refused <= $0.accepted }
         let refused = others.reduce(0) { $0 + $1.refused }
         let share = Double(refused) / Double(max(1, others.reduce(refused) { $0 + $1.accepted }))
@@ -78,8 +84,8 @@ package struct AppSendRate: Sendable {
             && Double(own.refused) >= 4 + 4 * share * Double(own.refused + own.accepted)
     }
 
-    /// Whether 429s show a limit of the app. One or two lanes do not, and neither do a few of many device tokens, each of
-    /// which was refused once.
+    /// Whether 429s show a limit of the app. One or two recipients do not, and neither do a few of many device tokens,
+    /// each of which was refused once.
     private func appHasLimit(at now: Date) -> Bool {
         guard now.timeIntervalSince(countedSince) >= Self.moment else { return false }
         let refused = answers.values.count { $0.refused > 0 }

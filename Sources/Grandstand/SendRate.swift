@@ -3,9 +3,9 @@ package import FoundationEssentials
 /// The rate at which APNs takes requests, learned from its answers: a token bucket. There is no limit before the first
 /// 429.
 ///
-/// After a 429 the rate is 95 % of what APNs accepted in the last second, but at least two thirds of the rate before.
-/// Each accepted request then raises it a little. The raise is tiny at first and doubles about every second, so the
-/// rate is near the limit for several seconds, and a lifted limit is found in half a minute. A rate that is not used
+/// After a 429 the rate is 95 % of what APNs accepted in the last second, but at least about two thirds of the rate
+/// before. Each accepted request then raises it a little. The raise is tiny at first and doubles about every second, so
+/// the rate is near the limit for several seconds, and a lifted limit is found in half a minute. A rate that is not used
 /// does not grow. Each replica learns its own rate. Their rates add up to the limit, because the 429s are shared out as
 /// the requests are. The smaller a replica's share is, the faster it grows. Pure: the result depends only on the
 /// answers and their times.
@@ -14,7 +14,7 @@ package struct SendRate: Sendable {
     private static let reduction = 0.95
     /// The rate is never lower, in requests a second. A first 429 without any acceptance allows twice as many.
     private static let floor = 0.25
-    /// The weight of an accepted request falls to a half in this many seconds. So the last second counts.
+    /// The weight of accepted requests falls with this time. So about the last second counts.
     private static let halfLife: TimeInterval = 0.5
     /// Seconds of full use in which the raise grows by the factor e.
     private static let growth: TimeInterval = 1.5
@@ -86,10 +86,11 @@ package struct SendRate: Sendable {
     }
 
     /// Records that APNs accepted a request.
-    package mutating func accepted(sentAt _: Date, at now: Date) {
+    package mutating func accepted(at now: Date) {
         measure(at: now)
         acceptedPerSecond += 1 / Self.halfLife
-        guard let limit else { return }
+        // A rate that is used in part only is raised to twice the use at most.
+        guard let limit, limit.raise < max(limit.base, acceptedPerSecond) else { return }
         // Each search for the limit costs a 429. So below two requests a second the search takes longer.
         let perSecond = max(limit.rate, 1.5 * limit.rate.squareRoot())
         self.limit?.raise += limit.raise / (Self.growth * perSecond)

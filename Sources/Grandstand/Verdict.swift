@@ -84,6 +84,11 @@ package enum TokenVerdict: Sendable, Hashable {
 
     /// The reasons of `suspect`.
     package static let suspectReasons: Set<APNsReason> = [.badDeviceToken, .deviceTokenNotForTopic]
+    /// The reasons of `gone`.
+    private static let goneReasons: Set<APNsReason> = [.unregistered, .expiredToken]
+    /// The reasons that concern the token. Such a push did nothing, and an installation that has another token is tried
+    /// again.
+    package static let tokenReasons = suspectReasons.union(goneReasons)
 
     /// Judges the answer to attempt number `attempts`.
     ///
@@ -93,7 +98,7 @@ package enum TokenVerdict: Sendable, Hashable {
         case .accepted: self = .accepted
         case .unanswered(let text): self = .unknown(reason: text)
         case .refused(let refusal) where refusal.leavesOpen: self = .unknown(reason: refusal.reason.rawValue)
-        case .refused(let refusal) where [.unregistered, .expiredToken].contains(refusal.reason):
+        case .refused(let refusal) where Self.goneReasons.contains(refusal.reason):
             self = .gone(reason: refusal.reason.rawValue, since: refusal.since)
         case .refused(let refusal) where Self.suspectReasons.contains(refusal.reason):
             self = .suspect(reason: refusal.reason.rawValue)

@@ -48,7 +48,7 @@ package struct Shard: Sendable {
     package var owner: Int
     /// The shard's number in its run, or the message's `attempts`. The settlement names it, so that a repeated or late settlement
     /// changes nothing.
-    package var lease: Int
+    package var number: Int
     package var address: APNsAddress
     /// A push expires if its next attempt would be later than this.
     package var deadline: Date
@@ -61,10 +61,10 @@ package struct Shard: Sendable {
     package var attributesType = ""
 
     package init(
-        owner: Int, lease: Int, address: APNsAddress, deadline: Date, pushes: [Push] = [], members: [Member] = [],
+        owner: Int, number: Int, address: APNsAddress, deadline: Date, pushes: [Push] = [], members: [Member] = [],
         delivery: Int? = nil
     ) {
-        (self.owner, self.lease, self.address, self.deadline) = (owner, lease, address, deadline)
+        (self.owner, self.number, self.address, self.deadline) = (owner, number, address, deadline)
         (self.pushes, self.members, self.delivery) = (pushes, members, delivery)
     }
 
@@ -120,10 +120,10 @@ extension [PushOutcome] {
     /// The progress of the message after these outcomes. A push without an answer is sent again, because the same
     /// message changes nothing on a device.
     ///
-    /// - Parameter rest: what is left after them.
+    /// - Parameter left: what is left after them.
     /// - Returns: with the most frequent reason of failures.
-    package func progress(_ rest: TokenProgress) -> (progress: TokenProgress, reason: String?) {
-        var progress = rest
+    package func progress(_ left: TokenProgress) -> (progress: TokenProgress, reason: String?) {
+        var progress = left
         for outcome in self {
             switch outcome.verdict {
             case .accepted: progress.accepted += 1

@@ -109,10 +109,11 @@ extension Lane {
         return underWay(delivery, replica).map { messages[$0].attempts == number } ?? false
     }
 
-    /// Records the number of tokens when the message begins.
-    package mutating func begin(total: Int, of delivery: Int) {
+    /// Records the last token of a message's shard, and, when the message begins, the number of tokens.
+    package mutating func reach(_ last: TokenProgress.Place?, total: Int?, of delivery: Int) {
         guard let index = messages.firstIndex(where: { $0.id == delivery }) else { return }
-        messages[index].tokens?.total = total
+        messages[index].tokens?.last = last
+        if let total { messages[index].tokens?.total = total }
     }
 
     /// Leases the lane for tokens that came late, if no message to tokens is under way or waits. A message that waits

@@ -8,8 +8,8 @@ package import GrandstandContract
 ///
 /// All rules about order, supersession, expiry, pacing, rank and due time are methods of this value
 /// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, calls a method and writes it back.
-/// Besides, single statements write a few columns: `Outbox.adopt`, `AudienceColumns`, the deletion of an app, and the
-/// deletion of old rows.
+/// Besides, single statements write a few columns: `Outbox.adopt`, changes of an event's audiences, the deletion of an
+/// app, and the deletion of old rows.
 package struct Lane: Sendable, Hashable {
     /// The channel that its messages go to.
     package struct Channel: Sendable, Hashable {

@@ -19,12 +19,22 @@ package struct TokenProgress: Codable, Sendable, Hashable {
     package var waiting = 0
     /// Those of `waiting` that rest and were not sent the message yet.
     package var resting = 0
+    /// The last token of the last shard. The next shard begins after it. Otherwise it would read past the index entries
+    /// of all tokens that have the message by now, until vacuum can remove them. `nil`: the next shard begins anew.
+    package var last: Place?
+
+    /// A token's place in the order of shards.
+    package struct Place: Codable, Sendable, Hashable {
+        package let has, id: Int
+
+        package init(has: Int, id: Int) { (self.has, self.id) = (has, id) }
+    }
 
     package init() {}
 
     /// Adds the outcome of a shard, and takes over what is left after it.
     mutating func advance(by shard: TokenProgress) {
-        (isSwept, waiting, resting) = (shard.isSwept, shard.waiting, shard.resting)
+        (isSwept, waiting, resting, last) = (shard.isSwept, shard.waiting, shard.resting, shard.last)
         accepted += shard.accepted
         rejected += shard.rejected
         gone += shard.gone

@@ -41,7 +41,7 @@ extension APNsClient: APNsGateway {
         guard let channelID = message.channelID else { return .withheld("the message has no channel") }
         return await quirks.watching(delivery.address) { address in
             await perform(
-                "broadcast", "POST", APNsPath.broadcasts(of: address.bundleID.rawValue),
+                .broadcast, "POST", APNsPath.broadcasts(of: address.bundleID.rawValue),
                 [
                     HTTP2Header(APNsHeader.channelID, channelID, indexing: .never),
                     HTTP2Header(APNsHeader.pushType, PushType.header),
@@ -83,7 +83,7 @@ extension APNsClient: APNsGateway {
         await quirks.spelling(address) { address in
             var headers = [Self.requestID(UUID())]
             if let channelID { headers.append(HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)) }
-            return await perform("manage", method, path(address.managementBundleID), headers, body: body, for: address)
+            return await perform(.manage, method, path(address.managementBundleID), headers, body: body, for: address)
         }
     }
 
@@ -138,7 +138,7 @@ extension APNsAnswer {
 extension APNsClient: DeviceGateway {
     package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
         await perform(
-            "device", "POST", APNsPath.device(push.token.hex),
+            .device, "POST", APNsPath.device(push.token.hex),
             [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
@@ -198,17 +198,12 @@ struct QuirkLearner: Sendable {
     }
 }
 
-/// The metrics of calls to APNs. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`.
+/// The metrics of calls to APNs. Labels: `call`, `status` and `reason`.
 extension ServerMetrics {
-    /// The answers that concern the device token. Other ones are counted only in `grandstand_apns_answers_total`.
-    private static let tokenAnswers: Set = [
-        "none", "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered",
-    ]
-
     /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
     /// `withheld`. Answers about device tokens are also counted by app: the alert on refused tokens uses the share of
-    /// refusals.
-    func ended(_ call: String, of app: AppEnvironment, _ answer: APNsAnswer<HTTP2Response>) {
+    /// refusals. Other answers are counted only in `grandstand_apns_answers_total`.
+    func ended(_ call: APNsClient.Call, of app: AppEnvironment, _ answer: APNsAnswer<HTTP2Response>) {
         let (code, reason) =
             switch answer {
             case .accepted(let response, _): (response.status, "none")
@@ -218,8 +213,9 @@ extension ServerMetrics {
             case .unsent: (0, "unsent")
             case .withheld: (0, "withheld")
             }
-        series("grandstand_apns_answers_total", [call, "\(code)", reason]).increment(by: 1)
-        guard call == "device", Self.tokenAnswers.contains(reason) else { return }
+        series("grandstand_apns_answers_total", [call.rawValue, "\(code)", reason]).increment(by: 1)
+        guard call == .device, reason == "none" || TokenVerdict.tokenReasons.contains(APNsReason(rawValue: reason))
+        else { return }
         let result = reason == "none" ? "accepted" : reason
         series("grandstand_token_answers_total", app.labels + [result]).increment(by: 1)
     }

@@ -35,9 +35,18 @@ package final class APNsClient: Sendable {
     private struct PoolKey: Hashable {
         let endpoint: Endpoint
         let credentials: Credentials
-        /// `channels` or `devices`. Each has its own connections, so that the broadcasts after a goal do not wait behind
-        /// a million pushes that start activities.
-        let traffic: String
+        let traffic: Traffic
+    }
+
+    /// Each has its own connections, so that the broadcasts after a goal do not wait behind a million pushes that start
+    /// activities.
+    private enum Traffic: String {
+        case channels, devices
+    }
+
+    /// The kinds of calls, as metrics name them.
+    enum Call: String {
+        case broadcast, device, manage
     }
 
     let settings: Settings
@@ -86,7 +95,7 @@ package final class APNsClient: Sendable {
     }
 
     private func makePool(_ key: PoolKey) -> ConnectionPool {
-        let labels = [key.endpoint.host, key.credentials.teamID, key.credentials.keyID, key.traffic]
+        let labels = [key.endpoint.host, key.credentials.teamID, key.credentials.keyID, key.traffic.rawValue]
         let names = zip(["host", "team", "key", "traffic"], labels).map { ($0, $1) }
         let (wait, roundTrip) = (
             Timer(label: "grandstand_apns_queue_wait_seconds", dimensions: names, factory: settings.metrics),
@@ -156,27 +165,25 @@ extension APNsClient {
     /// A request that APNs may have processed returns `unanswered`. While APNs refuses the key's tokens, only one probe
     /// every few seconds is sent.
     ///
-    /// - Parameters:
-    ///   - kind: for metrics: `broadcast`, `device` or `manage`.
-    ///   - headers: the headers without the credentials.
+    /// - Parameter headers: the headers without the credentials.
     func perform(
-        _ kind: String, _ method: String, _ path: String, _ headers: [HTTP2Header], body: [UInt8],
+        _ call: Call, _ method: String, _ path: String, _ headers: [HTTP2Header], body: [UInt8],
         for address: APNsAddress
     ) async -> APNsAnswer<HTTP2Response> {
-        let hosts = kind == "manage" ? settings.endpoints.manage : settings.endpoints.send
+        let hosts = call == .manage ? settings.endpoints.manage : settings.endpoints.send
         guard let endpoint = hosts[address.environment] else {
             return .withheld("no endpoint is configured for this environment")
         }
         let request = HTTP2Request(
             method: method, path: path, authority: endpoint.authority, headers: headers, body: body)
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
-        let answer = await attempt(request, kind == "device" ? "devices" : "channels", at: endpoint, as: use)
-        settings.metrics.ended(kind, of: address.app, answer)
+        let answer = await attempt(request, call == .device ? .devices : .channels, at: endpoint, as: use)
+        settings.metrics.ended(call, of: address.app, answer)
         return answer
     }
 
     private func attempt(
-        _ request: HTTP2Request, _ traffic: String, at endpoint: Endpoint, as use: KeyUse
+        _ request: HTTP2Request, _ traffic: Traffic, at endpoint: Endpoint, as use: KeyUse
     ) async -> APNsAnswer<HTTP2Response> {
         let token: ProviderToken
         do { token = try tokens.token(for: use) } catch { return .withheld("\(error)") }
@@ -220,8 +227,10 @@ extension APNsClient {
                 return .unanswered(reason)
             } catch HTTP2Failure.cancelled {
                 return .unanswered("the call was cancelled")
+            } catch is CancellationError {
+                return .unsent("the call was cancelled")
             } catch {
-                return .unsent("\(error)")
+                return .unanswered("\(error)")
             }
         }
         return .unsent(why)

@@ -182,7 +182,7 @@ package struct Server: Sendable {
             while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
             return try await stores.outbox.nextScheduled()
         }
-        let keyWatch = KeyWatch(fault: { keyRing.fault(of: $0) }, logger: logger)
+        let keyWatch = KeyFileWatch(fault: { keyRing.fault(of: $0) }, logger: logger)
         // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
         // sent. Both loops of an environment share its limit of simultaneous pushes.
         let crowds = CrowdStore(
@@ -211,7 +211,7 @@ package struct Server: Sendable {
             add(.dispatch, "crowds", updates.run)
         }
 
-        every(KeyWatch.interval, .dispatch, "send reports") { [sending] in
+        every(KeyFileWatch.interval, .dispatch, "send reports") { [sending] in
             try await Throttle.report(sending.flatMap { $0.throttles(at: now()) }, to: stores.main, now: now())
             let lacking = keyWatch.look(try await apps.signers(), at: now())
             try await apps.note(sending.flatMap { $0.reports() }, lacking: lacking, now: now())

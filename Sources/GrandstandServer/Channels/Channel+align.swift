@@ -41,15 +41,18 @@ extension ChannelStore {
 
     /// The lane of the audience that a channel `c` with an event serves. Null: the event no longer has that audience,
     /// or the audience wants another channel or none.
-    static let audienceLane: PostgresQuery = """
-        (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c"))
-            and \(AudienceColumns.wantsChannel("u")))
-        """
+    static let audienceLane = lane("true")
 
     /// As `audienceLane`, but null if the lane is fenced because its `end` was accepted: no message follows, so the
     /// audience needs no channel.
-    static let openLane: PostgresQuery =
-        "(select lane from audiences where lane = \(audienceLane) and fenced_at is null)"
+    static let openLane = lane("u.fenced_at is null")
+
+    private static func lane(_ condition: PostgresQuery) -> PostgresQuery {
+        """
+        (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c"))
+            and \(AudienceColumns.wantsChannel("u")) and \(condition))
+        """
+    }
 
     /// Whether a message of a lane to its channel is not settled yet; null: every message is settled.
     static func pending(lane: PostgresQuery) -> PostgresQuery {
@@ -77,9 +80,10 @@ extension ChannelStore {
                 select c.id, \(neededUntil) as needed_until, e.ended_at, e.cancelled_at
                 from channels c cross join lateral \(event)
                 where c.state = 'active' and c.event_key is not null
-                    and (\(isOver) or \(openLane) is null)
-                    and (select true from audiences l cross join lateral \(pending(lane: "l.lane")) d
-                        where l.channel = c.id limit 1) is null
+                    -- `case`: messages are only looked for if the channel may retire.
+                    and case when \(isOver) or \(openLane) is null then
+                        (select true from audiences l cross join lateral \(pending(lane: "l.lane")) d
+                        where l.channel = c.id limit 1) is null end
             ), retired as (
                 \(move(
                     "c.id = t.id and c.id = any(array(select id from due))", with: "due t", from: [.active],

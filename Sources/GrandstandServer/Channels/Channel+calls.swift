@@ -107,7 +107,7 @@ extension ChannelStore {
                 }
                 // A list that is being noted may have the channel, too (`witness`).
                 try await connection.pipeline([
-                    "select from app_environments where \(AppColumns.isOf(app)) for key share",
+                    "select from app_environments where \(AppColumns.isOf(app)) for share",
                     Self.forgetting(unmanaged: [channelID], of: app),
                 ])
             }

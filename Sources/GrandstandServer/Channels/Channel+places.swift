@@ -41,11 +41,12 @@ extension ChannelStore {
         """
     }
 
-    /// Whether a failed channel `c` waits for a place, in the app's limit or at Apple.
-    private static let waitsForPlace: PostgresQuery = """
-        c.state = 'failed' and c.next_attempt_at is not null
-            and c.reason in ('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))
-        """
+    /// The reasons of channels that no place is left for, in the app's limit or at Apple.
+    static let noRoom: PostgresQuery = "('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))"
+
+    /// Whether a failed channel `c` waits for a place.
+    private static let waitsForPlace: PostgresQuery =
+        "c.state = 'failed' and c.next_attempt_at is not null and c.reason in \(noRoom)"
 
     /// Whether a failed channel `c` may try again. A channel that waits for a place may try at any time, because
     /// otherwise a later channel could take the place first.
@@ -59,7 +60,7 @@ extension ChannelStore {
         """
         select from app_environments ae where (ae.bundle_id, ae.environment) in (
             select c.bundle_id, c.environment from channels c where \(mayTryAgain(now: now)))
-        order by ae.bundle_id, ae.environment for update
+        order by ae.bundle_id, ae.environment for no key update
         """
     }
 
@@ -202,7 +203,7 @@ extension ChannelStore {
     }
 
     /// Locks the app's quota until the commit. This makes the limit exact: every reservation of this app and environment
-    /// waits for the lock.
+    /// waits for the lock. Declarations do not, whose rows only refer to it.
     ///
     /// - Returns: a row with the app's address.
     /// - Throws: `app-not-found`.
@@ -210,7 +211,7 @@ extension ChannelStore {
         let rows = try await connection.query(
             """
             select \(addressColumns) from app_environments ae \(addressJoins)
-            where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for update of ae
+            where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for no key update of ae
             """)
         guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
         return row

@@ -8,10 +8,10 @@ package struct Migrator: Sendable {
     private let lockWait: Duration
 
     /// - Parameter lockWait: how long a migration waits for a lock on a table. While it waits, statements of other sessions
-    ///   queue behind it, so it gives up soon. Before the next attempt it pauses for as long, and these statements
-    ///   continue.
+    ///   queue behind it, so it gives up soon. Before the next attempt it pauses for ten times as long, and these
+    ///   statements continue.
     package init(
-        _ pool: PostgresPool, migrations: [Migration] = Migration.all, lockWait: Duration = .seconds(2)
+        _ pool: PostgresPool, migrations: [Migration] = Migration.all, lockWait: Duration = .milliseconds(200)
     ) { (self.pool, self.migrations, self.lockWait) = (pool, migrations, lockWait) }
 
     /// How the schema of a database compares with this binary.
@@ -131,7 +131,7 @@ package struct Migrator: Sendable {
                     """)
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 try await connection.script("rollback")
-                try await Task.sleep(for: lockWait)
+                try await Task.sleep(for: lockWait * 10)
             }
         }
     }

@@ -63,7 +63,7 @@ struct CrowdStore: ShardStore {
             if !message.alerting { few.priority = min(few.priority, .powerAware) }
             shards.append(
                 Shard(
-                    owner: claimed.lane, lease: message.attempts, address: claimed.address,
+                    owner: claimed.lane, number: message.attempts, address: claimed.address,
                     deadline: message.expiresAt, pushes: [push, few], members: crowds[claimed.lane] ?? [],
                     delivery: message.id))
         }
@@ -79,12 +79,13 @@ struct CrowdStore: ShardStore {
         guard let message = lane.take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id else {
             return try await news(of: &lane, claim, size: min(size, joinSize), on: connection)
         }
-        let crowd = CrowdRows(lane: lane.id, connection: connection)
-        if message.tokens == TokenProgress() { lane.begin(total: try await crowd.begin(), of: delivery) }
-        let members = try await crowd.shard(of: message, delivery, size: size, at: claim.at)
+        let crowd = CrowdRows(lane: lane.id, connection: connection, after: message.tokens?.last)
+        let total = message.tokens == TokenProgress() ? try await crowd.begin() : nil
+        let (members, last) = try await crowd.shard(of: message, delivery, size: size, at: claim.at)
+        lane.reach(last, total: total, of: delivery)
         guard members.isEmpty else { return (message, members) }
-        let (rest, due) = try await crowd.rest(of: delivery)
-        _ = lane.settle(rest, of: delivery, number: message.attempts, by: claim.replica, again: due, at: claim.at)
+        let (left, due) = try await crowd.left(of: delivery)
+        _ = lane.settle(left, of: delivery, number: message.attempts, by: claim.replica, again: due, at: claim.at)
         return nil
     }
 
@@ -138,14 +139,15 @@ struct CrowdStore: ShardStore {
         try await database.transaction { connection in
             try await connection.pipeline(outcomes.activities(at: now))
             let loaded = try await LaneRows.load("\([shard.owner])", on: connection)
-            guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.lease, by: replica) else { return }
-            let crowd = CrowdRows(lane: shard.owner, connection: connection)
+            guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.number, by: replica) else { return }
+            let message = lane.messages.first { $0.id == shard.delivery }
+            let crowd = CrowdRows(lane: shard.owner, connection: connection, after: message?.tokens?.last)
             try await crowd.record(outcomes, of: shard.delivery, rest: rest, now: now)
             if let delivery = shard.delivery {
-                let (left, due) = try await crowd.rest(of: delivery)
+                let (left, due) = try await crowd.left(of: delivery)
                 let (progress, reason) = outcomes.progress(left)
                 _ = lane.settle(
-                    progress, reason: reason, of: delivery, number: shard.lease, by: replica, again: due, at: now)
+                    progress, reason: reason, of: delivery, number: shard.number, by: replica, again: due, at: now)
             } else {
                 lane.release(by: replica, at: now)
             }

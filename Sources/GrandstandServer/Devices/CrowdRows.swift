@@ -9,6 +9,8 @@ internal import Postgres
 struct CrowdRows {
     let lane: Int
     let connection: PostgresConnection
+    /// The last token that the message under way was sent to; `nil`: none.
+    var after: TokenProgress.Place?
 
     /// The tokens that a lane's messages go to: `a` are their activities.
     ///
@@ -38,9 +40,11 @@ struct CrowdRows {
     ///
     /// A token that may have had the alert gets the same push again, which does not ring twice because its timestamp is
     /// the same. If the alert goes with other content now, the token gets the newest content without the alert.
+    ///
+    /// - Returns: with the last of those that were not tried yet.
     func shard(
         of message: LaneMessage, _ delivery: Int, size: Int, at now: Date
-    ) async throws -> [Shard.Member] {
+    ) async throws -> (members: [Shard.Member], last: TokenProgress.Place?) {
         let rings = message.alerting
         var isNew: PostgresQuery = "true"
         if rings, message.contentOf != nil {
@@ -49,8 +53,8 @@ struct CrowdRows {
         }
         let rows = try await connection.query(
             """
-            select \(Self.columns), coalesce(not \(rings) and a.rests_until > \(now), false) as rests
-            from \(untried(delivery, where: isNew, limit: size)) order by a.has, a.id limit \(size)
+            select \(Self.columns), a.has, coalesce(not \(rings) and a.rests_until > \(now), false) as rests
+            from \(untried(delivery, where: isNew, after: after, limit: size)) order by a.has, a.id limit \(size)
             """)
         let resting = try rows.filter { try $0.decode(Bool.self, "rests") }
         if !resting.isEmpty {
@@ -61,7 +65,8 @@ struct CrowdRows {
             rows.isEmpty
             ? try await members("a.has < \(delivery) and a.due_at <= \(now) and \(isNew)", size: size)
             : try rows.filter { try !$0.decode(Bool.self, "rests") }.compactMap(Self.member)
-        return rings ? try await ring(delivery, found) : found
+        let last = try rows.last.map { TokenProgress.Place(has: try $0.decode("has"), id: try $0.decode("id")) }
+        return (rings ? try await ring(delivery, found) : found, last ?? after)
     }
 
     /// Records, before an alert is sent, that it may ring on the phones of these tokens.
@@ -80,29 +85,37 @@ struct CrowdRows {
     }
 
     /// The tokens that do not have a message yet, and when the first of those that wait is due.
-    func rest(of delivery: Int) async throws -> (rest: TokenProgress, due: Date?) {
-        let open = try await connection.query("select from \(untried(delivery, limit: 1))")
-        var rest = TokenProgress()
-        guard open.isEmpty else { return (rest, nil) }
+    func left(of delivery: Int) async throws -> (left: TokenProgress, due: Date?) {
+        var left = TokenProgress()
+        for place in after == nil ? [nil] : [after, nil] {
+            let untried = try await connection.query("select from \(untried(delivery, after: place, limit: 1))")
+            left.last = place
+            guard untried.isEmpty else { return (left, nil) }
+        }
         let row = try await connection.query(
             """
             select count(*) as waiting, count(*) filter (where a.tries = 0) as resting, min(a.due_at) as due
             from \(tokens) and a.has < \(delivery) and a.due_at is not null
             """)[0]
-        (rest.isSwept, rest.waiting, rest.resting) = (true, try row.decode("waiting"), try row.decode("resting"))
-        return (rest, try row.decode("due"))
+        (left.isSwept, left.waiting, left.resting) = (true, try row.decode("waiting"), try row.decode("resting"))
+        return (left, try row.decode("due"))
     }
 
     private var tokens: PostgresQuery { Self.tokens(of: "\(lane)") }
 
     /// Tokens `a` of the lane that lack a message and wait for nothing. The subquery is read in the order of its index up
     /// to the limit, whatever the number of tokens.
-    private func untried(_ delivery: Int, where condition: PostgresQuery = "true", limit: Int) -> PostgresQuery {
+    ///
+    /// - Parameter place: only tokens after this place; `nil`: all.
+    private func untried(
+        _ delivery: Int, where condition: PostgresQuery = "true", after place: TokenProgress.Place?, limit: Int
+    ) -> PostgresQuery {
         """
         crowds c cross join lateral (
             select id, installation, update_token, tries, rang, rests_until, has from activities
             where app = c.app and event_key = c.event_key and variant = c.variant and in_crowd
-                and has < \(delivery) and due_at is null and \(condition) order by has, id limit \(limit)) a
+                and has < \(delivery) and (has, id) > (\(place?.has ?? -1), \(place?.id ?? 0)) and due_at is null
+                and \(condition) order by has, id limit \(limit)) a
         where c.lane = \(lane)
         """
     }

@@ -169,7 +169,7 @@ struct DevicePushes: Sendable {
             return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
         }
         _ = rates.record(
-            answer, of: shard.address.bundleID, lane: push.token.hashValue, sentAt: sentAt, at: answeredAt)
+            answer, of: shard.address.bundleID, recipient: push.token.hashValue, sentAt: sentAt, at: answeredAt)
         return PushOutcome(
             member: member, sentAt: sentAt,
             verdict: TokenVerdict(

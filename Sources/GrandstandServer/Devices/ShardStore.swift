@@ -45,7 +45,8 @@ extension [PushOutcome] {
 
     /// The statements that remove or mark start tokens of installations, for the transaction that records the verdicts.
     /// A registration locks tokens before it adds itself to starts. So in the transaction, these statements come before
-    /// any statement that locks starts.
+    /// any statement that locks starts. A registration that takes over a token (`inherit`) locks starts first: if
+    /// PostgreSQL then breaks a deadlock, both are repeated.
     func startTokens(of attributesType: String, at now: Date) -> [PostgresQuery] {
         guard let refusals else { return [] }
         let isSame: PostgresQuery = """

@@ -6,9 +6,8 @@ internal import Postgres
 
 /// The start that an event declares (table `event_starts`).
 extension EventStore {
-    /// Writes the event's start as it is declared. If the start has an open run (a row of
-    /// `start_runs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
-    /// wait for the run's lock.
+    /// Writes the event's start as it is declared. If the start has an open run (a row of `start_runs`), the run's next
+    /// claim reads the declaration. `StartStore.makeDue` makes the run due.
     ///
     /// If a person requested or stopped the start, a declaration does not undo this.
     static func writeStart(_ key: String, _ draft: Contract.EventDraft, by actor: AuditActor) -> PostgresQuery {

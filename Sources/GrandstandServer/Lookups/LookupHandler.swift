@@ -12,7 +12,7 @@ final class LookupHandler: ExchangeHandler {
     /// Told how many requests were answered, for the connection's timeouts. The answers of this handler go from the
     /// encoder's place to the network, so no other handler sees them.
     private let onAnswered: (Int) -> Void
-    /// The encoder's context. Bytes that are written to this context do not pass the encoderContext but go on to the network,
+    /// The encoder's context. Bytes that are written to this context do not pass the encoder but go on to the network,
     /// because the bytes are already encoded.
     private var encoderContext: ChannelHandlerContext?
     /// The requests that were passed on and are not answered yet.

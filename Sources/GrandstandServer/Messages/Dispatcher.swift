@@ -103,7 +103,7 @@ struct Dispatcher: Sendable {
             }
         if isGivenBack { return settling(delivery.settled(nil, at: answered)) }
         let notBefore = rates.record(
-            answer, of: delivery.address.bundleID, lane: delivery.lane, sentAt: sentAt, at: answered)
+            answer, of: delivery.address.bundleID, recipient: delivery.lane, sentAt: sentAt, at: answered)
         let verdict = Verdict(
             answer, attempts: delivery.message.attempts, expiresAt: delivery.message.expiresAt, now: answered,
             jitter: .random(in: 0..<1))

@@ -9,43 +9,9 @@ internal import Synchronization
 /// whether APNs accepts the app's messages. For an app that was never throttled, recording an answer costs only one
 /// dictionary access.
 final class SendRates: Sendable {
-    /// Whether APNs accepts the messages of an app. Newer states replace waiting ones, so only the answers show that
-    /// nothing gets through.
-    private struct Account {
-        var acceptedAt: Date?
-        /// When the first message was sent that failed since the newest acceptance.
-        var failingSince: Date?
-        var warnedAt: Date?
-        var isWarned = false
-        /// Since the last report.
-        var hasAccepted = false
-        var hasFailed = false
-
-        /// Seconds between two warnings about an app of which some messages fail and others do not.
-        private static let warningPause: TimeInterval = 10
-
-        mutating func failed(sentAt: Date, at now: Date) -> Bool {
-            hasFailed = true
-            failingSince = failingSince ?? max(sentAt, acceptedAt ?? sentAt)
-            let mayWarn = warnedAt.map { now.timeIntervalSince($0) >= Self.warningPause } ?? true
-            guard !isWarned, mayWarn else { return false }
-            (isWarned, warnedAt) = (true, now)
-            return true
-        }
-
-        mutating func accepted(sentAt: Date, at now: Date) -> Bool {
-            (hasAccepted, acceptedAt) = (true, now)
-            // The acceptance of a message that was sent before the first failure does not show that failures have ended.
-            guard let since = failingSince, sentAt >= since else { return false }
-            (hasFailed, failingSince) = (false, nil)
-            defer { isWarned = false }
-            return isWarned
-        }
-    }
-
     private struct State {
         var apps: [BundleID: AppSendRate] = [:]
-        var accounts: [BundleID: Account] = [:]
+        var accounts: [BundleID: SendAccount] = [:]
         /// The time until which nothing is pushed to an app's devices, because APNs refuses its key.
         var heldBack: [BundleID: Date] = [:]
     }
@@ -53,13 +19,13 @@ final class SendRates: Sendable {
     let environment: APNsEnvironment
     let api: Contract.APNsAPI
     /// Knows the apps whose messages are left to other processes.
-    let keys: KeyWatch
+    let keys: KeyFileWatch
     private let counting: Counting
     private let logger: Logger
     private let state = Mutex(State())
 
     init(
-        environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeyWatch,
+        environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeyFileWatch,
         counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         (self.environment, self.api, self.keys, self.counting) = (environment, api, keys, counting)
@@ -134,23 +100,22 @@ final class SendRates: Sendable {
 
     /// Records an answer.
     ///
-    /// - Parameter lane: the lane of the request. For a push without a lane: any number that stays the same for its
-    ///   device token.
-    /// - Returns: when the lane may send next, if APNs throttles only this lane.
+    /// - Parameter recipient: the lane, or a number that stays the same for a device token.
+    /// - Returns: when the recipient may get the next request, if APNs throttles only this recipient.
     func record(
-        _ answer: APNsAnswer<Void>, of bundleID: BundleID, lane: Int, sentAt: Date, at now: Date
+        _ answer: APNsAnswer<Void>, of bundleID: BundleID, recipient: Int, sentAt: Date, at now: Date
     ) -> Date? {
         switch answer {
         case .accepted:
             return state.withLock { state in
-                state.apps[bundleID, default: AppSendRate()].accepted(lane: lane, sentAt: sentAt, at: now)
-                return state.apps[bundleID]?.notBefore(lane: lane, at: now)
+                state.apps[bundleID, default: AppSendRate()].accepted(recipient: recipient, at: now)
+                return state.apps[bundleID]?.notBefore(recipient: recipient, at: now)
             }
         case .refused(let refusal) where refusal.isTooManyRequests:
             counting(.throttled(AppEnvironment(bundleID: bundleID, environment: environment), api))
             return change(bundleID) { app -> Date? in
-                app.throttled(lane: lane, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
-                return app.notBefore(lane: lane, at: now)
+                app.throttled(recipient: recipient, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
+                return app.notBefore(recipient: recipient, at: now)
             }
         case .refused(let refusal) where api == .device && refusal.isOfRefusedKey:
             let seconds = TimeInterval(refusal.retryAfter ?? 0)
@@ -166,8 +131,8 @@ final class SendRates: Sendable {
     func note(isAccepted: Bool, of bundleID: BundleID, sentAt: Date, at now: Date) -> Bool {
         state.withLock { state in
             isAccepted
-                ? state.accounts[bundleID, default: Account()].accepted(sentAt: sentAt, at: now)
-                : state.accounts[bundleID, default: Account()].failed(sentAt: sentAt, at: now)
+                ? state.accounts[bundleID, default: SendAccount()].accepted(sentAt: sentAt, at: now)
+                : state.accounts[bundleID, default: SendAccount()].failed(sentAt: sentAt, at: now)
         }
     }
 
@@ -176,10 +141,7 @@ final class SendRates: Sendable {
     func reports() -> [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)] {
         state.withLock { state in
             let news = state.accounts.filter { $0.value.hasAccepted || $0.value.hasFailed }
-            for app in news.keys {
-                state.accounts[app]?.hasAccepted = false
-                state.accounts[app]?.hasFailed = false
-            }
+            for app in news.keys { state.accounts[app]?.report() }
             return news.map { app, account in
                 (
                     app: AppEnvironment(bundleID: app, environment: environment),
@@ -194,9 +156,9 @@ final class SendRates: Sendable {
     ///
     /// - Returns: the limits that remain.
     func throttles(at now: Date) -> [Throttle] {
-        limited.compactMap { bundleID, _ in
+        state.withLock { Array($0.apps.keys) }.compactMap { bundleID in
             change(bundleID) { app -> Throttle? in
-                app.rate.forget(at: now)
+                app.forget(at: now)
                 return app.rate.since.map {
                     Throttle(app: AppEnvironment(bundleID: bundleID, environment: environment), api: api, since: $0)
                 }
@@ -207,12 +169,11 @@ final class SendRates: Sendable {
     /// Changes an app's rate, and logs when a limit begins or ends.
     private func change<Value: Sendable>(_ bundleID: BundleID, _ body: (inout AppSendRate) -> Value) -> Value {
         let (value, rate, changed) = state.withLock { state in
-            var app = state.apps[bundleID] ?? AppSendRate()
-            let wasLimited = app.rate.isLimited
-            let value = body(&app)
-            state.apps[bundleID] = app
-            let changed = app.rate.isLimited != wasLimited
-            return (value, app.rate.perSecond, changed)
+            let wasLimited = state.apps[bundleID]?.rate.isLimited ?? false
+            // In place: a copy would have ten thousand lanes.
+            let value = body(&state.apps[bundleID, default: AppSendRate()])
+            let rate = state.apps[bundleID]?.rate.perSecond
+            return (value, rate, (rate != nil) != wasLimited)
         }
         guard changed else { return value }
         if let rate {

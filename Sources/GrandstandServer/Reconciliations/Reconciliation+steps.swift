@@ -53,7 +53,7 @@ extension ChannelStore {
         _ = try await database.forLongWork.transaction { connection in
             // After this lock the note sees each channel whose creation was recorded; later ones forget what is noted.
             try await connection.pipeline([
-                "select from app_environments where \(AppColumns.isOf(app)) for update",
+                "select from app_environments where \(AppColumns.isOf(app)) for no key update",
                 Self.note(listing, askedAt: askedAt, seenAt: seenAt, app),
             ])
         }
@@ -72,7 +72,7 @@ extension ChannelStore {
             select bundle_id, environment, apple_asked_at from app_environments
             where \(AppColumns.isOf(app))
                 and (apple_asked_at is null or apple_asked_at < \(askedAt))
-            for update
+            for no key update
         ), noted as (
             update app_environments ae
             set apple_count = \(listing.channelIDs.count), apple_asked_at = \(askedAt)

@@ -159,7 +159,7 @@ extension ChannelStore {
         let row = try await connection.query(
             """
             select alarm from app_environments
-            where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id) for update
+            where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id) for no key update
             """
         ).first
         guard let row else { throw isRunning }

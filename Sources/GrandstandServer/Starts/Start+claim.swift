@@ -42,7 +42,7 @@ extension StartStore {
             else { return nil }
             let run: StartRun = try row.read()
             let shard = Shard(
-                owner: id, lease: run.lastShard + 1, address: try row.read(), deadline: claim.at)
+                owner: id, number: run.lastShard + 1, address: try row.read(), deadline: claim.at)
             let (taken, writes) = try await Self.turn(of: run, rows.read(), shard, claim, on: connection)
             try await connection.pipeline(writes)
             return [taken].compactMap(\.self)
@@ -109,7 +109,7 @@ extension StartStore {
     /// Ends a shard, and with the last one the lease of the run.
     static func ending(_ shard: Shard) -> PostgresQuery {
         """
-        shards = array_remove(shards, \(shard.lease)::int), leased_by = case when \(hasOthers) then leased_by end,
+        shards = array_remove(shards, \(shard.number)::int), leased_by = case when \(hasOthers) then leased_by end,
         leased_until = case when \(hasOthers) then leased_until end
         """
     }
@@ -120,7 +120,7 @@ extension StartStore {
     /// The condition that a replica still has the lease for a shard. A settlement is repeated if its answer was lost, and
     /// finds that its shard has ended.
     static func holds(_ shard: Shard, _ replica: UUID) -> PostgresQuery {
-        "id = \(shard.owner) and leased_by = \(replica) and \(shard.lease) = any(shards)"
+        "id = \(shard.owner) and leased_by = \(replica) and \(shard.number) = any(shards)"
     }
 
     /// Settles the starts of a lease whose replica has no shard of it. If that replica has died, they become `unknown`,
@@ -151,8 +151,8 @@ extension StartStore {
     private static func lease(_ run: StartRun, _ shard: Shard, _ claim: WorkClaim) -> PostgresQuery {
         """
         update start_runs set leased_by = \(claim.replica), leased_until = \(claim.leasedUntil),
-            last_shard = \(shard.lease),
-            shards = case when \(run.isUnderWay) then shards else '{}' end || \(shard.lease)::int,
+            last_shard = \(shard.number),
+            shards = case when \(run.isUnderWay) then shards else '{}' end || \(shard.number)::int,
             due_at = \(claim.leasedUntil), rests = false, started_at = coalesce(started_at, \(claim.at)),
             cursor = \(run.cursor)
         where id = \(run.id)

@@ -260,9 +260,7 @@ extension StartStore {
         }
     }
 
-    /// APNs' reasons for refusing a push because of its token. Such a push started nothing, and an installation that
-    /// has another token is tried again.
-    static let tokenReasons = ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"]
+    private static let tokenReasons = TokenVerdict.tokenReasons.map(\.rawValue).sorted()
 
     /// A start that the app has confirmed is not sent again: its activity is there, whoever started it. A push that was
     /// not made is due at once.

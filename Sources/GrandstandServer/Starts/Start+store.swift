@@ -76,18 +76,26 @@ extension StartStore {
     /// Opens the runs of events whose starts are due now. Compares runs that are already open with the starts that
     /// their events declare now.
     func open(now: Date) async throws {
-        try await dispatch.transaction { connection in
-            // Registrations wait for this transaction, so it opens few starts, and waits for nothing. An event that is
-            // being declared is skipped; the declaration makes it due again.
-            let due = try await connection.query(
-                """
-                select event_key from event_starts where opens_at <= \(now)
-                order by opens_at limit 100 for no key update skip locked
-                """)
-            guard !due.isEmpty else { return }
-            try await connection.pipeline([
-                Self.openingLock, Self.openRuns(of: try due.map { try $0.decode("event_key") }, now: now),
-            ])
+        do {
+            try await dispatch.transaction { connection in
+                // Registrations wait for this transaction, so it opens few starts, and waits for little. An event that is
+                // being declared is skipped; the declaration makes it due again.
+                let due = try await connection.query(
+                    """
+                    select event_key from event_starts where opens_at <= \(now)
+                    order by opens_at limit 100 for no key update skip locked
+                    """)
+                guard !due.isEmpty else { return }
+                try await connection.pipeline([
+                    "set local lock_timeout = '300ms'", Self.openingLock,
+                    Self.openRuns(of: try due.map { try $0.decode("event_key") }, now: now),
+                ])
+            }
+        } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+            // A registration takes long, perhaps because its process hangs. All others would wait behind this
+            // transaction, so it is tried again a second later.
+            try await dispatch.query(
+                "update event_starts set opens_at = \(now.addingTimeInterval(1)) where opens_at <= \(now)")
         }
     }
 
@@ -152,7 +160,7 @@ extension StartStore {
         _ = try await change(key, .startStopped, within: reach, by: actor, now: now)
     }
 
-    /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
+    /// Locks the event's row first, as `put` does, so the two cannot deadlock.
     ///
     /// - Returns: whether something changed.
     private func change(

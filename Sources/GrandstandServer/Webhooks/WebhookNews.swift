@@ -159,10 +159,7 @@ struct WebhookNews: Sendable {
             select 'event.state' as topic, coalesce(e.cancelled_at, e.ended_at, \(at)) as at,
                 (select array_agg(bundle_id) from audiences where event_key = e.key) as apps,
                 (select row_to_json(m) from (
-                    select e.key as "eventKey", case
-                        when e.cancelled_at is not null then 'cancelled' when e.ended_at is not null then 'ended'
-                        when e.first_update_at is not null or e.starts_at <= \(at) then 'live' else 'scheduled'
-                        end as state,
+                    select e.key as "eventKey", \(EventStore.state(now: at)) as state,
                     case when e.ended_at is not null and e.expired_at is null then (
                         select accepted_by from broadcasts
                         where event_key = e.key and event = 'end' and not scheduled and not cancelled

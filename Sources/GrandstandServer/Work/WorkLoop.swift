@@ -3,22 +3,6 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is due.
-struct Round<Work: Sendable>: Sendable {
-    var work: [Work] = []
-    /// Returns when the next round is due if the loop is not woken before; `nil`: no due time is known. The
-    /// claimed work begins first, so no message waits for this answer.
-    let due: @Sendable () async throws -> Date?
-
-    static func idle(until due: Date? = nil) -> Round { Round { due } }
-
-    /// The claimed work begins now. Another round follows at once, because more work may be due. If `work` is empty,
-    /// the next round is at `due`.
-    static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
-        work.isEmpty ? .idle(until: try await due()) : Round(work: work) { .distantPast }
-    }
-}
-
 /// The loop for all leased work. It claims as many pieces of work as there are free slots, does the work, and records
 /// the results. It sleeps until somebody wakes it or the next piece of work is due.
 ///

@@ -40,3 +40,19 @@ struct Worker: Sendable {
         }
     }
 }
+
+/// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is due.
+struct Round<Work: Sendable>: Sendable {
+    var work: [Work] = []
+    /// Returns when the next round is due if the loop is not woken before; `nil`: no due time is known. The
+    /// claimed work begins first, so no message waits for this answer.
+    let due: @Sendable () async throws -> Date?
+
+    static func idle(until due: Date? = nil) -> Round { Round { due } }
+
+    /// The claimed work begins now. Another round follows at once, because more work may be due. If `work` is empty,
+    /// the next round is at `due`.
+    static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
+        work.isEmpty ? .idle(until: try await due()) : Round(work: work) { .distantPast }
+    }
+}

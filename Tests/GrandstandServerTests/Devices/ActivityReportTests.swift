@@ -164,4 +164,17 @@ struct LateFollowerTests {
             #expect(try await phones.pending(run) == [phones.row(id)])
         }
     }
+
+    @Test func `while a registration hangs, no start opens and others are registered`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.stores.pool.transaction { connection in
+                try await connection.query(StartStore.registrationLock)
+                #expect(try await world.claim().isEmpty)
+                try await world.follow()
+            }
+            world.stores.clock.advance(by: 1)
+            #expect(try await world.claim().count == 1)
+        }
+    }
 }

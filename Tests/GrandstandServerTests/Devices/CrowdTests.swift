@@ -44,6 +44,18 @@ struct CrowdTests {
         }
     }
 
+    /// Each shard begins after the last token of the shard before.
+    @Test func `a token that lacks the message after its place was passed gets it in the end`() async throws {
+        try await withCrowd(["aa01", "aa02", "aa03"]) { world in
+            let accepted = try await world.stores.accept(.update())
+            try await world.push(size: 2)
+            try await world.stores.pool.query("update activities set has = -1 where update_token = '\\xaa01'")
+            #expect(try await world.push(size: 2).members.map(\.token.hex) == ["aa03"])
+            #expect(try await world.push(size: 2).members.map(\.token.hex) == ["aa01"])
+            #expect(try await world.tokens(of: accepted).state == .accepted)
+        }
+    }
+
     @Test func `an app with a refused key is skipped until its next probe, and loses nothing`() async throws {
         try await withCrowd { world in
             try await world.stores.accept(.update(#"{"n":1}"#))

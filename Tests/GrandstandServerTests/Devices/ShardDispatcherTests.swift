@@ -20,7 +20,7 @@ struct ShardDispatcherTests {
 
     private static func shard(_ run: Int, _ members: [Shard.Member]) -> Shard {
         Shard(
-            owner: run, lease: 0, address: LoopSample.address(), deadline: until,
+            owner: run, number: 0, address: LoopSample.address(), deadline: until,
             pushes: [.init(body: Array("{}".utf8), priority: .immediate, expiration: 1_700_000_900)], members: members)
     }
 

@@ -62,6 +62,7 @@ struct LookupStoreTests {
         "update events set first_update_at = now() where key = 'match-1'",
         "update events set ended_at = now() where key = 'match-1'",
         "update events set cancelled_at = now() where key = 'match-1'",
+        "update events set channels_open_at = now() where key = 'match-1'",
         "delete from events where key = 'match-1'",
         "update audiences set storage_policy = 'noMessageStored' where event_key = 'match-1'",
         "delete from audiences where event_key = 'match-1'",

@@ -104,7 +104,7 @@ struct DispatcherTests {
             try await scene.add(["match-1"])
             let log = LogLines()
             let asked = Mutex(0)
-            let keys = KeyWatch(fault: { "there is no key file of \($0)" }, logger: log.logger)
+            let keys = KeyFileWatch(fault: { "there is no key file of \($0)" }, logger: log.logger)
             let gateway = ScriptedGateway { _ in
                 asked.withLock { $0 += 1 }
                 return .withheld("there is no key file")

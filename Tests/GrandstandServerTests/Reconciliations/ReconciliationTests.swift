@@ -99,7 +99,7 @@ struct ReconciliationTests {
             let task = try await stores.beginCreation()
             let app: PostgresQuery = "bundle_id = 'com.example.Goal' and environment = 'production'"
             let recording = try await stores.pool.transaction { connection in
-                try await connection.query("select from app_environments where \(app) for update")
+                try await connection.query("select from app_environments where \(app) for no key update")
                 try await connection.query(
                     """
                     insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at)
@@ -113,7 +113,7 @@ struct ReconciliationTests {
             #expect(try await stores.unmanaged().isEmpty)
 
             let noting = try await stores.pool.transaction { connection in
-                try await connection.query("select from app_environments where \(app) for key share")
+                try await connection.query("select from app_environments where \(app) for share")
                 try await connection.query("update channels set channel_id = 'late' where \(app)")
                 let noting = Task { try await stores.witness(["late"]) }
                 try await stores.untilSomebodyWaits()

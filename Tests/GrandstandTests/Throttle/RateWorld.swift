@@ -79,7 +79,7 @@ struct RateWorld {
             case .answer(let replica, let sentAt, let isAccepted):
                 flying[replica] -= 1
                 if isAccepted {
-                    rates[replica].accepted(sentAt: date(sentAt), at: date(time))
+                    rates[replica].accepted(at: date(time))
                 } else {
                     rates[replica].throttled(retryAfter: retryAfter, sentAt: date(sentAt), at: date(time))
                 }

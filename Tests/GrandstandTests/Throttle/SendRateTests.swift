@@ -12,7 +12,7 @@ struct SendRateTests {
         var rate = SendRate()
         for number in 0..<accepted {
             let time = after(Double(number) / Double(accepted) * 0.9 - 0.9)
-            rate.accepted(sentAt: time, at: time)
+            rate.accepted(at: time)
         }
         rate.throttled(retryAfter: retryAfter, sentAt: after(-0.1), at: start)
         return rate
@@ -20,7 +20,7 @@ struct SendRateTests {
 
     @Test func `before the first 429 there is no limit`() {
         var rate = SendRate()
-        for number in 0..<10_000 { rate.accepted(sentAt: start, at: after(Double(number) / 1_000)) }
+        for number in 0..<10_000 { rate.accepted(at: after(Double(number) / 1_000)) }
         #expect(rate.allowance(at: after(10)) == nil)
         #expect(rate.nextToken(at: after(10)) == nil)
         #expect(rate.perSecond == nil)
@@ -41,15 +41,26 @@ struct SendRateTests {
 
     @Test func `a rate that is not used does not grow`() throws {
         var rate = throttled(after: 100)
-        rate.accepted(sentAt: after(1.5), at: after(1.6))
+        rate.accepted(at: after(1.6))
         rate.throttled(sentAt: after(2), at: after(2.1))
         let before = try #require(rate.perSecond)
         for time in stride(from: 5, to: 120, by: 3.0) {
             #expect(rate.allowance(at: after(time)).map { $0 > 0 } ?? false)
             rate.spend(1, at: after(time))
-            rate.accepted(sentAt: after(time), at: after(time + 0.02))
+            rate.accepted(at: after(time + 0.02))
         }
         #expect(try #require(rate.perSecond) < max(2, before * 1.5))
+    }
+
+    @Test(arguments: [20, 100])
+    func `a rate that is half used grows to a multiple of the use at most`(_ limit: Int) throws {
+        var rate = throttled(after: limit)
+        for number in 0..<limit * 100 {
+            let time = after(1 + Double(number) * 2 / Double(limit))
+            rate.spend(1, at: time)
+            rate.accepted(at: time)
+        }
+        #expect(try #require(rate.perSecond) <= 3 * Double(limit))
     }
 
     @Test func `requests beyond the rate are made up for and do not raise it`() throws {
@@ -170,9 +181,9 @@ struct AppSendRateTests {
             for lane in 0..<10 {
                 let time = after(Double(second) + Double(lane) / 10)
                 if lanes.contains(lane) {
-                    rate.throttled(lane: lane, sentAt: time, at: time)
+                    rate.throttled(recipient: lane, sentAt: time, at: time)
                 } else {
-                    rate.accepted(lane: lane, sentAt: time, at: time)
+                    rate.accepted(recipient: lane, at: time)
                 }
             }
         }
@@ -184,10 +195,10 @@ struct AppSendRateTests {
         var pauses: [TimeInterval] = []
         var time = after(5)
         for _ in 0..<60 {
-            let next = rate.notBefore(lane: 3, at: time) ?? time
+            let next = rate.notBefore(recipient: 3, at: time) ?? time
             pauses.append(next.timeIntervalSince(time))
             time = next.addingTimeInterval(0.001)
-            rate.accepted(lane: 3, sentAt: time, at: time)
+            rate.accepted(recipient: 3, at: time)
         }
         #expect(try #require(pauses.last) < pauses[0] / 4)
     }
@@ -202,10 +213,10 @@ struct AppSendRateTests {
             traffic(&rate, seconds: second + 3..<second + 4, refusing: lanes)
         }
         #expect(rate.rate.isLimited)
-        for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(6)) == nil) }
+        for lane in 0..<10 { #expect(rate.notBefore(recipient: lane, at: after(6)) == nil) }
         traffic(&rate, seconds: 6..<30, refusing: [3])
-        #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
-        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
+        #expect(try #require(rate.notBefore(recipient: 3, at: after(20))) > after(20.5))
+        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(recipient: lane, at: after(20)) == nil) }
     }
 
     static let shares: [(Int, Int, Double, @Sendable (Int) -> Bool, Bool)] = [
@@ -223,9 +234,9 @@ struct AppSendRateTests {
         for number in 0..<count {
             let time = after(Double(number) / perSecond)
             if isRefused(number) {
-                rate.throttled(lane: number, sentAt: time, at: time)
+                rate.throttled(recipient: number, sentAt: time, at: time)
             } else {
-                rate.accepted(lane: number % lanes, sentAt: time, at: time)
+                rate.accepted(recipient: number % lanes, at: time)
             }
         }
         #expect(rate.rate.isLimited == isLimited)
@@ -233,9 +244,48 @@ struct AppSendRateTests {
 
     @Test func `the only lane of an app is slowed by its own 429s`() throws {
         var rate = AppSendRate()
-        for second in 0..<4 { rate.throttled(lane: 1, sentAt: after(Double(second)), at: after(Double(second))) }
+        for second in 0..<4 { rate.throttled(recipient: 1, sentAt: after(Double(second)), at: after(Double(second))) }
         #expect(!rate.rate.isLimited)
-        #expect(rate.notBefore(lane: 1, at: after(3)) != nil)
+        #expect(rate.notBefore(recipient: 1, at: after(3)) != nil)
+    }
+
+    /// Each push to a device is a lane of its own, and single tokens are refused at any time.
+    @Test func `a limit of the app on pushes to devices is found within seconds, also after a token's own 429`() {
+        var rate = AppSendRate()
+        for number in 0..<100_000 where !rate.rate.isLimited {
+            let time = after(Double(number) / 10_000)
+            if number == 0 || number >= 50_000 && number % 4 != 0 {
+                rate.throttled(recipient: number, sentAt: time, at: time)
+            } else {
+                rate.accepted(recipient: number, at: time)
+            }
+        }
+        #expect(rate.rate.isLimited)
+    }
+
+    /// An event with two audiences, each with a new state a second, and an app that may send one.
+    @Test func `two lanes of an app share its limit`() {
+        var rate = AppSendRate()
+        var limiter = Limiter(.bucket(depth: 1), rate: 1)
+        var (accepted, refused, due) = (0, 0, [0.0, 0.5])
+        for tick in 0..<12_000 {
+            let time = Double(tick) / 100
+            for lane in due.indices where due[lane] <= time && rate.rate.allowance(at: after(time)) != 0 {
+                rate.rate.spend(1, at: after(time))
+                if limiter.takes(at: time) {
+                    rate.accepted(recipient: lane, at: after(time))
+                    (accepted, due[lane]) = (accepted + 1, time + 1)
+                } else {
+                    rate.throttled(recipient: lane, sentAt: after(time), at: after(time))
+                    (refused, due[lane]) = (refused + 1, time + 0.2)
+                }
+                if let next = rate.notBefore(recipient: lane, at: after(time)) {
+                    due[lane] = max(due[lane], next.timeIntervalSince(start))
+                }
+            }
+        }
+        #expect(refused <= accepted / 2)
+        #expect(accepted >= 70)
     }
 
     /// Sixty lanes, each with a new state about once a second, and an app that may send twenty per second. By chance,
@@ -253,14 +303,14 @@ struct AppSendRateTests {
             else { continue }
             rate.rate.spend(1, at: after(time))
             if limiter.takes(at: time) {
-                rate.accepted(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                rate.accepted(recipient: lane, at: after(time + 0.001))
                 due[lane] = time + .random(in: 1..<1.5, using: &random)
             } else {
-                rate.throttled(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                rate.throttled(recipient: lane, sentAt: after(time), at: after(time + 0.001))
                 due[lane] = time + .random(in: 0.125..<0.25, using: &random)
                 refused += 1
             }
-            #expect(rate.notBefore(lane: lane, at: after(time + 0.001)) == nil)
+            #expect(rate.notBefore(recipient: lane, at: after(time + 0.001)) == nil)
         }
         // So many samples exclude chance.
         #expect(refused > 50)
@@ -281,15 +331,15 @@ struct AppSendRateTests {
             where rate.rate.allowance(at: after(time)) != 0 {
                 rate.rate.spend(1, at: after(time))
                 if lane >= limited || limiters[lane].takes(at: time) {
-                    rate.accepted(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                    rate.accepted(recipient: lane, at: after(time + 0.001))
                     due[lane] = time + 1
                     if lane < limited { own += 1 } else { free += 1 }
                 } else {
-                    rate.throttled(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                    rate.throttled(recipient: lane, sentAt: after(time), at: after(time + 0.001))
                     due[lane] = time + .random(in: 0.125..<0.25, using: &random)
                     refused += 1
                 }
-                if let next = rate.notBefore(lane: lane, at: after(time)) {
+                if let next = rate.notBefore(recipient: lane, at: after(time)) {
                     due[lane] = max(due[lane], next.timeIntervalSince(start))
                 }
             }

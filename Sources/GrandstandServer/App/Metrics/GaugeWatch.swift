@@ -80,7 +80,10 @@ final class GaugeWatch: Sendable {
                     order by started_at desc, id desc limit 1) r on true
                 union all
                 select 'grandstand_database_bytes', '{}',
-                    pg_database_size(current_database()), null)
+                    pg_database_size(current_database()), null
+                union all
+                select 'grandstand_database_dead_rows', array[relname], n_dead_tup, null from pg_stat_user_tables
+                where relname in ('audiences', 'deliveries', 'activities', 'starts'))
             select name, labels,
                 greatest(value, extract(epoch from \(now)::timestamptz - since)::float8) as value from found
             """

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Knows the apps whose key file is missing or broken on this machine. This process leaves their messages to other
 /// processes, because these may have the file.
-final class KeyWatch: Sendable {
+final class KeyFileWatch: Sendable {
     private let fault: @Sendable (_ keyID: String) -> String?
     private let logger: Logger
     /// For each app whose key this process lacks: until when its messages are left to other processes.

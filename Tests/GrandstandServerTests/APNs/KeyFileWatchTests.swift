@@ -7,11 +7,11 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-struct KeyWatchTests {
+struct KeyFileWatchTests {
     @Test func `an app without a key is left to others but for short moments, and this is logged twice in all`() {
         let fault = Mutex<String?>("gone")
         let log = LogLines()
-        let watch = KeyWatch(fault: { _ in fault.withLock { $0 } }, logger: log.logger)
+        let watch = KeyFileWatch(fault: { _ in fault.withLock { $0 } }, logger: log.logger)
         let address = LoopSample.address()
         var claims: [Int] = []
         for second in 0..<70 {
