@@ -202,6 +202,7 @@ create table audit_log (
 );
 create index audit_log_by_time on audit_log (at);
 create index audit_log_by_app on audit_log (bundle_id, id);
+create index audit_log_of_channels on audit_log (at) where action in ('channel.created', 'channel.deleted');
 create index audit_log_by_event on audit_log (event_key, id) where event_key is not null;
 
 -- Removes at most `most` entries from before `before`, oldest first, and adds one entry with their number and their
@@ -944,6 +945,9 @@ create table webhook_messages (
     check ((state = 'sending') = (leased_by is not null))
 );
 create index webhook_messages_due on webhook_messages (webhook, next_attempt_at) where settled_at is null;
+create index webhook_messages_posting on webhook_messages (webhook) where state = 'sending';
+create index webhook_messages_requested on webhook_messages (webhook, next_attempt_at)
+    where settled_at is null and (topic = 'webhook.test' or attempts > 0 and tries = 0);
 create index webhook_messages_listed on webhook_messages (webhook, created_at desc, id desc);
-create index webhook_messages_waiting on webhook_messages (created_at) where settled_at is null;
+create index webhook_messages_waiting on webhook_messages (webhook, created_at) where settled_at is null;
 create index webhook_messages_by_time on webhook_messages (created_at);

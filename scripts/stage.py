@@ -131,7 +131,8 @@ class Cluster:
         self.run("initdb", "-D", data, "-U", "owner", "--auth=trust", "--encoding=UTF8", "--locale=C",
                  "--no-sync")
         self.run("pg_ctl", "-D", data, "-l", data + "/log", "-w", "start", "-o",
-                 f"-k '{self.folder}' -c listen_addresses='' -c fsync={self.flush}")
+                 f"-k '{self.folder}' -c listen_addresses='' -c fsync={self.flush} "
+                 "-c max_connections=250")
         return self
 
     def __exit__(self, *_):

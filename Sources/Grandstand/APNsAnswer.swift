@@ -19,7 +19,7 @@ extension APNsAnswer: Equatable where Value: Equatable {}
 
 extension APNsAnswer {
     /// Whether APNs processed the call, or may have done so.
-    package var mayBeProcessed: Bool {
+    package var mayHaveBeenProcessed: Bool {
         switch self {
         case .accepted, .unanswered: true
         case .refused(let refusal): refusal.leavesOpen

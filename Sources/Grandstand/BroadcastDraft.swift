@@ -88,6 +88,9 @@ extension Contract.BroadcastDraft {
 extension Date {
     /// The time in Apple's payload: whole seconds since 1970.
     package var epoch: Int { Int(timeIntervalSince1970.rounded(.down)) }
+
+    /// - Parameter epoch: whole seconds since 1970.
+    package init(epoch: Int) { self.init(timeIntervalSince1970: Double(epoch)) }
 }
 
 extension Contract.BroadcastState {

@@ -95,7 +95,7 @@ extension Set<Channel.State> {
     /// The channel is the current channel of its audience. An audience has at most one current channel.
     package static var servesAudience: Self { [.creating, .active, .missing, .failed] }
     /// The channel is an intent. The intent may be dropped, unless a call to Apple is under way for it (`called_at`).
-    package static var isIntent: Self { [.creating, .failed] }
+    package static var intents: Self { [.creating, .failed] }
     /// Apple has the channel, had it or may be creating it. Reconciliation compares the channel with Apple's list, and
     /// the channel's app cannot be deleted.
     package static var isReconciled: Self { [.creating, .active, .retiring, .deleting, .missing] }

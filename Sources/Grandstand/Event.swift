@@ -72,10 +72,3 @@ extension Contract.EventState {
         }
     }
 }
-
-extension Contract.EventDefaults {
-    /// When the content of a message sent at `time` becomes stale, in seconds since 1970.
-    package func staleDate(at time: Date) -> Int? {
-        staleAfter.map { Int(time.timeIntervalSince1970.rounded(.down)) + $0 }
-    }
-}

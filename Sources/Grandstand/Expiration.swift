@@ -31,11 +31,11 @@ package enum Expiration: Sendable, Hashable {
     /// When the server stops trying to send the message. It is never after the time in the header, nor after the time
     /// for which APNs would store the message.
     package func deadline(now: Date) -> Date {
-        let longest = Date(timeIntervalSince1970: Double(epoch(now) + APNsLimits.storedMessageLifetime))
+        let longest = Date(epoch: now.epoch + APNsLimits.storedMessageLifetime)
         return switch self {
         case .standard, .header(0): longest
         case .after(let seconds): min(longest, now.addingTimeInterval(Double(seconds)))
-        case .header(let value): Date(timeIntervalSince1970: Double(value))
+        case .header(let value): Date(epoch: value)
         }
     }
 
@@ -54,15 +54,13 @@ package enum Expiration: Sendable, Hashable {
             return "A channel with noMessageStored takes apns-expiration 0 only. Send 0, or use expiresIn, "
                 + "which is translated for each channel's policy."
         }
-        if value <= epoch(now) {
+        if value <= now.epoch {
             return "\(value) is in the past. Use an epoch in seconds within the next 8 hours, or 0."
         }
-        if value > epoch(now) + APNsLimits.storedMessageLifetime {
+        if value > now.epoch + APNsLimits.storedMessageLifetime {
             return "\(value) is more than 8 hours ahead, longer than APNs stores a message. "
-                + "Use an epoch in seconds up to \(epoch(now) + APNsLimits.storedMessageLifetime)."
+                + "Use an epoch in seconds up to \(now.epoch + APNsLimits.storedMessageLifetime)."
         }
         return nil
     }
-
-    private func epoch(_ now: Date) -> Int { Int(now.timeIntervalSince1970.rounded(.down)) }
 }

@@ -42,7 +42,7 @@ extension Contract.BroadcastDraft {
                 warnings.append("\(words), which is after endsAt of the event, \(RFC3339.text(endsAt)).")
             }
         }
-        if let staleDate = staleDate.map({ Date(timeIntervalSince1970: Double($0.epoch)) }), staleDate <= goesAt {
+        if let staleDate = staleDate.map({ Date(epoch: $0.epoch) }), staleDate <= goesAt {
             warnings.append(
                 "staleDate is \(RFC3339.text(staleDate)), but this is sent at \(RFC3339.text(goesAt)), which is not "
                     + "earlier: phones show it as out of date at once.")

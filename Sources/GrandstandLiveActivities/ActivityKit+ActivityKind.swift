@@ -4,7 +4,6 @@
     internal import GrandstandClient
 
     /// ActivityKit for one type of attributes.
-    @available(iOS 16.2, *)
     protocol ActivityKind: Sendable {
         /// The name that Apple expects in `attributes-type`.
         var name: String { get }

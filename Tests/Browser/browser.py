@@ -17,8 +17,8 @@ const cut = [...document.querySelectorAll('main *')].filter(e => {
   const style = getComputedStyle(e);
   return ['hidden', 'clip'].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 1
     && style.position !== 'absolute'
-    // A line of a list may end in “…”: it opens.
-    && !e.closest('summary');
+    // A line of a list may end in “…”: it opens. A text field scrolls.
+    && !e.closest('summary, input');
 }).map(e => e.tagName + ': ' + e.textContent.trim().slice(0, 60));
 const tables = [...document.querySelectorAll('main table')].filter(
   t => t.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(t => 'table ' + t.caption?.textContent);

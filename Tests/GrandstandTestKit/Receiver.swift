@@ -33,15 +33,7 @@ package final class Receiver: Sendable {
     }
 
     /// A certificate and its key, in PEM.
-    package struct Identity: Sendable {
-        package var certificate: [UInt8]
-        package var key: [UInt8]
-
-        package init(certificate: [UInt8], key: [UInt8]) {
-            self.certificate = certificate
-            self.key = key
-        }
-    }
+    package typealias Identity = (certificate: [UInt8], key: [UInt8])
 
     private struct State {
         var requests: [Request] = []

@@ -162,12 +162,7 @@ actor TestServer {
 enum ThrowAwayCluster {
     private static let prefix = "grandstand-tests-"
 
-    private struct Running {
-        let cluster: PostgresCluster
-        let directory: String
-    }
-
-    private static let running = Mutex<Running?>(nil)
+    private static let running = Mutex<PostgresCluster?>(nil)
 
     /// Starts the cluster. Call it once in a process.
     ///
@@ -179,7 +174,7 @@ enum ThrowAwayCluster {
         // An earlier process with the same number may have left this folder.
         try? FileManager.default.removeItem(atPath: directory)
         let cluster = PostgresCluster(directory: directory, logger: logger, durable: false)
-        running.withLock { $0 = Running(cluster: cluster, directory: directory) }
+        running.withLock { $0 = cluster }
         atexit { ThrowAwayCluster.stop() }
         return try await cluster.start()
     }
@@ -194,14 +189,14 @@ enum ThrowAwayCluster {
 
     /// Stops the cluster. Waits for this only for a limited time, so that the exit does not hang.
     private static func stop() {
-        guard let running = running.withLock({ $0.take() }) else { return }
+        guard let cluster = running.withLock({ $0.take() }) else { return }
         let stopped = DispatchSemaphore(value: 0)
         Task.detached {
-            await running.cluster.stop()
+            await cluster.stop()
             stopped.signal()
         }
         _ = stopped.wait(timeout: .now() + 10)
-        try? FileManager.default.removeItem(atPath: running.directory)
+        try? FileManager.default.removeItem(atPath: cluster.directory)
     }
 
     private static func removeAbandoned(in place: URL) {

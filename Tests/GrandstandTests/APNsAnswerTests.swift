@@ -264,7 +264,7 @@ struct TokenStandingTests {
             by: KeyRefusal(reason: .invalidProviderToken, since: Self.start), seconds: 2.2)
         #expect(refusal.retryAfter == 3)
         #expect(Circuit.Outcome(APNsAnswer<Void>.refused(refusal)) == .silent)
-        #expect(!APNsAnswer<Void>.refused(refusal).mayBeProcessed)
+        #expect(!APNsAnswer<Void>.refused(refusal).mayHaveBeenProcessed)
         for attempts in [1, 2, 1_000] {
             let verdict = Verdict(
                 .refused(refusal), attempts: attempts, expiresAt: at(3_600), now: Self.start, jitter: 0.9)

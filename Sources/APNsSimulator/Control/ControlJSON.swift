@@ -11,9 +11,7 @@ package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertibl
     let status: Int
 
     /// - Parameter message: says what is wrong and what to do, in one line.
-    package init(_ message: String) { self.init(message, status: 400) }
-
-    init(_ message: String, status: Int) {
+    package init(_ message: String, status: Int = 400) {
         description = message
         self.status = status
     }

@@ -74,15 +74,14 @@ struct ControlRequest: Sendable {
 
     /// - Throws: if a part of the target is not percent-encoded UTF-8.
     init(method: String, target: String, body: [UInt8] = []) throws {
-        let parts = target.split(separator: "?", maxSplits: 1)
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         self.method = method
         self.body = body
-        path = try (target.hasPrefix("?") ? "" : parts.first ?? "").split(separator: "/").map(Self.decode)
-        query = try target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst()
-            .flatMap { $0.split(separator: "&") }.map { pair in
-                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (try Self.decode(sides[0]), try Self.decode(sides.count == 2 ? sides[1] : ""))
-            }
+        path = try parts[0].split(separator: "/").map(Self.decode)
+        query = try parts.dropFirst().flatMap { $0.split(separator: "&") }.map { pair in
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (try Self.decode(sides[0]), try Self.decode(sides.count == 2 ? sides[1] : ""))
+        }
     }
 
     private static func decode(_ text: Substring) throws -> String {

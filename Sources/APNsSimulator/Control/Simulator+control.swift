@@ -127,7 +127,7 @@ extension Simulator {
         return .done
     }
 
-    private static func environment(_ name: String) throws -> APNsEnvironment {
+    static func environment(_ name: String) throws(SimulatorError) -> APNsEnvironment {
         guard let environment = APNsEnvironment(rawValue: name) else {
             throw SimulatorError("\"\(name)\" is not an environment: write development or production.")
         }

@@ -132,7 +132,7 @@ struct Devices: Sendable {
     private(set) var tokens: [String: Address] = [:]
     private var listeners: [SimulatorState.ChannelKey: Set<String>] = [:]
     /// Grows with every change of a lock screen, except changes that only time causes.
-    private(set) var version = 0
+    var version = 0
 
     var sorted: [Device] { byID.values.sorted { $0.id < $1.id } }
 
@@ -145,9 +145,6 @@ struct Devices: Sendable {
         for (app, token) in device.startTokens { tokens[token] = Address(device: device.id, app: app) }
         version += 1
     }
-
-    /// Increases the version, because the clock was moved and lock screens may have changed.
-    mutating func touch() { version += 1 }
 
     /// - Returns: whether the device existed.
     mutating func remove(_ id: String) -> Bool {

@@ -195,7 +195,8 @@ extension Simulator {
         try SimulatorError.check(change.advance, in: 0...31_536_000, at: "the body.advance")
         self.change { memory, _ in
             memory.clockOffset += change.advance
-            memory.apns.devices.touch()
+            // Lock screens may have changed.
+            memory.apns.devices.version += 1
         }
     }
 }

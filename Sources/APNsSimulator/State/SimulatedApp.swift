@@ -4,13 +4,11 @@ internal import JSON
 /// The channels of one app in one environment.
 struct SimulatedApp: Sendable {
     private(set) var channels: [String: SimulatedChannel] = [:]
-    private var deleted: Set<String> = []
+    private(set) var deleted: Set<String> = []
     private var issued = 0
 
     /// The channels in the order of their creation. Apple documents no order.
     var sorted: [SimulatedChannel] { channels.values.sorted { $0.number < $1.number } }
-
-    func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
 
     mutating func add(_ id: String, _ policy: StoragePolicy, now: Double) {
         issued += 1
@@ -22,10 +20,6 @@ struct SimulatedApp: Sendable {
         guard channels.removeValue(forKey: id) != nil else { return false }
         deleted.insert(id)
         return true
-    }
-
-    mutating func deleteAll() {
-        for id in channels.keys { _ = delete(id) }
     }
 
     /// Records an accepted broadcast. `message` is `nil` if it is not stored.

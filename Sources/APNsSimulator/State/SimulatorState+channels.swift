@@ -47,8 +47,7 @@ extension SimulatorState {
 
     /// Deletes all channels of an app at once, as when its registration is lost.
     mutating func vanish(_ app: AppKey) {
-        apps[app]?.deleteAll()
-        postponed = postponed.filter { $0.key.app != app }
+        for id in (apps[app]?.channels ?? [:]).keys { _ = deleteChannel(.init(app: app, id: id)) }
     }
 
     /// Turns an app's Broadcast capability on or off, as in Apple's developer portal. Turning it off deletes all
@@ -75,7 +74,7 @@ extension SimulatorState {
         let id = try channelID(of: request)
         if let channel = apps[app]?.channels[id] { return channel }
         guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
-        throw Refusal(apps[app]?.wasDeleted(id) == true ? .channelNotRegistered : .badChannelId)
+        throw Refusal(apps[app]?.deleted.contains(id) == true ? .channelNotRegistered : .badChannelId)
     }
 
     private func channelID(of request: SimulatorRequest) throws(Refusal) -> String {

@@ -116,12 +116,7 @@ package struct KeyScope: Sendable, Hashable {
     /// - Throws: an error that says what to write, if the environment is unknown or a topic is empty.
     package init(parsing text: String) throws(SimulatorError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        if let name = parts.first, !name.isEmpty {
-            guard let environment = APNsEnvironment(rawValue: name) else {
-                throw SimulatorError("\"\(name)\" is not an environment: write development or production.")
-            }
-            self.environment = environment
-        }
+        if let name = parts.first, !name.isEmpty { environment = try Simulator.environment(name) }
         guard parts.count == 2 else { return }
         let topics = parts[1].split(separator: ",", omittingEmptySubsequences: false).map { $0.lowercased() }
         guard topics.allSatisfy({ !$0.isEmpty }) else {

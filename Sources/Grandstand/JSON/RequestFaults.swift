@@ -148,7 +148,10 @@ extension RequestShape {
             }
         case .array(let shape, let count, let isUnique):
             guard case .array(let elements) = value.kind else { return expected("An array", value, &faults) }
-            if !isCounted(elements, count, &faults) { return }
+            guard count.contains(elements.count) else {
+                return faults.add(
+                    "\(count.lowerBound) to \(count.upperBound) elements were expected; there are \(elements.count).")
+            }
             var seen: Set<String> = []
             for (index, element) in elements.enumerated() {
                 faults.within(String(index)) { faults in
@@ -182,14 +185,6 @@ extension RequestShape {
 
     private func expected(_ expected: String, _ value: JSONValue, _ faults: inout RequestFaults) {
         faults.add("\(expected) was expected, not \(value.kindName).")
-    }
-
-    private func isCounted(
-        _ elements: [JSONValue], _ count: ClosedRange<Int>, _ faults: inout RequestFaults
-    ) -> Bool {
-        if count.contains(elements.count) { return true }
-        faults.add("\(count.lowerBound) to \(count.upperBound) elements were expected; there are \(elements.count).")
-        return false
     }
 
     private func check(

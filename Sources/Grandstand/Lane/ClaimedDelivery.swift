@@ -19,8 +19,8 @@ package struct ClaimedDelivery: Sendable, Equatable {
     package var verdict: Verdict?
     /// When the answer came, or when it was clear that none would come.
     package var settledAt = Date.distantPast
-    /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayBeProcessed`).
-    package var mayBeProcessed = true
+    /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayHaveBeenProcessed`).
+    package var mayHaveBeenProcessed = true
     /// Nothing is sent on the lane before this time, because APNs throttles the lane; `nil`: no limit.
     package var notBefore: Date?
 

@@ -70,7 +70,6 @@ extension Lane {
 extension LaneMessage {
     /// Rejects the message as too large for tokens.
     mutating func refuse(at now: Date) {
-        settle(.rejected, at: now)
-        reason = APNsReason.payloadTooLarge.rawValue
+        settle(.rejected, at: now, APNsReason.payloadTooLarge.rawValue)
     }
 }

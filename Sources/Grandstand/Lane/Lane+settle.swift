@@ -19,7 +19,7 @@ extension Lane {
             giveBack(.channel, at: now)
             return nil
         }
-        if !delivery.mayBeProcessed { messages[index].refusals += 1 }
+        if !delivery.mayHaveBeenProcessed { messages[index].refusals += 1 }
         var doubt: String?
         switch verdict {
         case .accepted(let receipt):
@@ -39,8 +39,7 @@ extension Lane {
             wait(index, until: time, reason)
             pace(.channel, until: time)
         case .rejected(let refusal):
-            messages[index].settle(.rejected, at: delivery.settledAt)
-            messages[index].reason = refusal.reason.rawValue
+            messages[index].settle(.rejected, at: delivery.settledAt, refusal.reason.rawValue)
         case .channelDoubted(let refusal, let next):
             let hasChannel = channel.map { $0.takesMessages && $0.channelID == messages[index].channelID } ?? false
             doubt = hasChannel ? refusal.reason.rawValue : nil
@@ -48,12 +47,10 @@ extension Lane {
             if let next, hasChannel || fencedAt == nil {
                 wait(index, until: next, refusal.reason.rawValue)
             } else {
-                messages[index].settle(.rejected, at: delivery.settledAt)
-                messages[index].reason = refusal.reason.rawValue
+                messages[index].settle(.rejected, at: delivery.settledAt, refusal.reason.rawValue)
             }
         case .expired(let reason):
-            messages[index].settle(.expired, at: delivery.settledAt)
-            messages[index].reason = reason
+            messages[index].settle(.expired, at: delivery.settledAt, reason)
         }
         if let notBefore = delivery.notBefore {
             pace(.channel, until: notBefore)
@@ -163,7 +160,7 @@ extension Lane {
     func keptUntil(_ message: LaneMessage, settledAt settled: Date) -> Date? {
         let stored = message.apnsExpiration > 0 ? message.expiresAt : nil
         guard message.isEnd, let date = message.dismissalDate else { return stored }
-        let latest = Int(settled.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
-        return max(stored ?? .distantPast, Date(timeIntervalSince1970: Double(min(date, latest))))
+        let latest = settled.epoch + APNsLimits.endedActivityLifetime
+        return max(stored ?? .distantPast, Date(epoch: min(date, latest)))
     }
 }

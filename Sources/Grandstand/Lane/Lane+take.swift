@@ -36,7 +36,7 @@ extension Lane {
         let goesAgain = head.timestamp != nil || head.contentOf != nil
         // Tokens know whether the alert may have rung (`activities.rang`); the same message goes again to those that are
         // tried again.
-        let keepsForm = head.tokens.map(\.isSwept) ?? head.mayBeProcessed
+        let keepsForm = head.tokens.map(\.isSwept) ?? head.mayHaveBeenProcessed
         if rings, goesAgain, !keepsForm, !head.isEnd,
             let newest = queue(head.kind).last,
             newest.content != head.content, let content = newest.contentBytes, let alert = head.alertBytes,
@@ -81,7 +81,7 @@ extension Lane {
         else { return nil }
         let form = form(of: messages[index], at: now)
         if form.hasNewTimestamp {
-            let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), self[kind].lastTimestamp + 1)
+            let timestamp = max(now.epoch, self[kind].lastTimestamp + 1)
             messages[index].timestamp = timestamp
             self[kind].lastTimestamp = timestamp
         }
@@ -99,8 +99,8 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         self[kind].lease = Lease(replica: claim.replica, until: claim.leasedUntil)
-        let waitsSince = self[kind].waitsSince ?? now
-        self[kind].waitsSince = nil
+        let storedDue = self[kind].storedDue ?? now
+        self[kind].storedDue = nil
         if kind == .channel {
             // From now on APNs may store the message, whatever APNs answers.
             if messages[index].apnsExpiration > 0 {
@@ -108,7 +108,7 @@ extension Lane {
             }
             // The interval counts from the time at which the message was due. If it counted from the claim, each late
             // claim would delay a lane that gets a message in every interval. At most half an interval is caught up.
-            let from = max(min(waitsSince, now), now.addingTimeInterval(-claim.laneInterval / 2))
+            let from = max(min(storedDue, now), now.addingTimeInterval(-claim.laneInterval / 2))
             pace(kind, until: from.addingTimeInterval(claim.laneInterval))
         } else if form.hasNewTimestamp {
             // The interval counts from the first shard.

@@ -15,7 +15,7 @@ extension Lane {
         guard let since = fencedAt ?? closedAt else { return (false, false) }
         // An end that was already undone does not count.
         let left = messages.filter { message in
-            message.isEnd && message.mayBeProcessed && message.state != .rejected
+            message.isEnd && message.mayHaveBeenProcessed && message.state != .rejected
                 && message.settledAt.map { $0 >= since } ?? true
                 // Without tokens nobody got it.
                 && message.tokens?.total != 0

@@ -8,7 +8,7 @@ package import GrandstandContract
 ///
 /// All rules about order, supersession, expiry, pacing, rank and due time are methods of this value
 /// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, calls a method and writes it back.
-/// Besides, single statements write a few columns: `Outbox.adopt`, changes of an event's audiences, the deletion of an
+/// Besides, single statements write a few columns: `Outbox.reclaim`, changes of an event's audiences, the deletion of an
 /// app, and the deletion of old rows.
 package struct Lane: Sendable, Hashable {
     /// The channel that its messages go to.
@@ -66,8 +66,9 @@ package struct Lane: Sendable, Hashable {
         package var lastTimestamp = 0
         /// No message is sent before this time, because of the lane's interval or because APNs asked to wait.
         package var readyAt: Date?
-        /// Since when the lane waits to be served; `nil`: it does not wait. Newer messages do not change this time.
-        package var waitsSince: Date?
+        /// The due time that is stored: since when the lane waits to be served; `nil`: it does not wait. Newer messages
+        /// do not change this time.
+        package var storedDue: Date?
 
         package init() {}
     }
@@ -132,7 +133,7 @@ package struct Lane: Sendable, Hashable {
         let head = queue(kind).first
         let next = head?.tokens?.isSwept ?? false ? head?.nextAttemptAt : sendable(kind, at: now)
         let time = min(expiry, next ?? expiry)
-        return time <= now ? min(time, self[kind].waitsSince ?? time) : time
+        return time <= now ? min(time, self[kind].storedDue ?? time) : time
     }
 
     /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel. Content also leaves with
@@ -149,9 +150,8 @@ package struct Lane: Sendable, Hashable {
         // A message that changed since the last attempt does not wait for its next attempt. Tokens that wait have times
         // of their own, and a new token may be due earlier.
         if !form.isAnother, !(head.tokens?.isSwept ?? false), let next = head.nextAttemptAt { time = max(time, next) }
-        let clock = Int(now.timeIntervalSince1970.rounded(.down))
-        if form.hasNewTimestamp, schedule.lastTimestamp >= clock + Self.timestampLead {
-            time = max(time, Date(timeIntervalSince1970: Double(schedule.lastTimestamp - Self.timestampLead + 1)))
+        if form.hasNewTimestamp, schedule.lastTimestamp >= now.epoch + Self.timestampLead {
+            time = max(time, Date(epoch: schedule.lastTimestamp - Self.timestampLead + 1))
         }
         return time
     }

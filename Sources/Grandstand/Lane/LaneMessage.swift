@@ -24,7 +24,7 @@ package struct LaneMessage: Sendable, Hashable {
     package let expiresAt: Date
     /// Requests to APNs, including the one under way.
     package var attempts: Int
-    /// Requests that APNs is known not to have processed (`ClaimedDelivery.mayBeProcessed`).
+    /// Requests that APNs is known not to have processed (`ClaimedDelivery.mayHaveBeenProcessed`).
     package var refusals: Int
     package var nextAttemptAt: Date?
     /// The `aps.timestamp`. It is set by the first attempt; repetitions use the same value.
@@ -110,12 +110,12 @@ package struct LaneMessage: Sendable, Hashable {
     static let lapsed = "the alert was too old to ring"
 
     /// Whether APNs may have processed an attempt.
-    var mayBeProcessed: Bool { attempts > refusals }
+    var mayHaveBeenProcessed: Bool { attempts > refusals }
 
     /// Whether it is certain that nobody got the message or its content: the message was never tried, or APNs refused
     /// it each time.
     package var isUnsent: Bool {
-        guard !mayBeProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
+        guard !mayHaveBeenProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
         return switch state {
         // `.rejected` counts, too: APNs refused every attempt, or there was no attempt because the message was too
         // large for a token.
@@ -125,9 +125,12 @@ package struct LaneMessage: Sendable, Hashable {
     }
 
     /// Gives the message its final state.
-    mutating func settle(_ state: Contract.DeliveryState, at time: Date) {
+    ///
+    /// - Parameter why: the new `reason`; `nil`: the reason stays.
+    mutating func settle(_ state: Contract.DeliveryState, at time: Date, _ why: String? = nil) {
         self.state = state
         settledAt = time
         nextAttemptAt = nil
+        reason = why ?? reason
     }
 }

@@ -27,7 +27,8 @@ extension Contract.StartDraft {
         newest: NewestContent? = nil, filledBy defaults: Contract.EventDefaults, at time: Date, until end: Date? = nil
     ) -> BroadcastPayload? {
         guard let content = newest?.contentState ?? contentState else { return nil }
-        let ends = [staleDate?.epoch, newest == nil ? defaults.staleDate(at: time) : nil, end?.epoch]
+        let standard = newest == nil ? defaults.staleAfter.map { time.epoch + $0 } : nil
+        let ends = [staleDate?.epoch, standard, end?.epoch]
         return BroadcastPayload(
             event: .start, contentState: content.array, alert: alert.array,
             staleDate: newest?.staleDate ?? ends.lazy.compactMap(\.self).first,
@@ -101,7 +102,7 @@ extension Contract.StartDraft {
         }
         audiences = audiences?.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         if alertsByLocale?.isEmpty == true { alertsByLocale = nil }
-        staleDate = staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) }
+        staleDate = staleDate.map { Date(epoch: $0.epoch) }
         restart = restart ?? false
     }
 }

@@ -37,7 +37,7 @@ package struct StartWindow: Sendable, Hashable {
     /// start a card of an event that is over. "Kick-off" is no news after fifteen minutes.
     package func expiration(of declaration: Contract.StartDraft, at now: Date) -> Int {
         let latest = min(now.addingTimeInterval(Double(declaration.expiresIn ?? 900)), until, end(at: now))
-        return Int(latest.timeIntervalSince1970.rounded(.down))
+        return latest.epoch
     }
 }
 

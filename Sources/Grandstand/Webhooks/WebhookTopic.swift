@@ -17,5 +17,5 @@ extension Contract.WebhookTopic {
 
 extension APIKey {
     /// Whether the key may subscribe to `topic`.
-    package func hears(_ topic: Contract.WebhookTopic) -> Bool { topic.scopes.contains(where: holds) }
+    package func maySubscribe(to topic: Contract.WebhookTopic) -> Bool { topic.scopes.contains(where: holds) }
 }

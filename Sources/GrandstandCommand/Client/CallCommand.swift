@@ -111,7 +111,7 @@ extension OperationGuide {
     /// The help for people.
     var help: String {
         var lines = ["\(operation.method) \(operation.path)", summary]
-        if !text.isEmpty { lines.append(text) }
+        if !details.isEmpty { lines.append(details) }
         lines += ["", "USAGE: \(usage)"]
         if let scopes = operation.scopes {
             let words = scopes.map(\.rawValue).joined(separator: " or ")

@@ -131,7 +131,7 @@ extension Noun {
                     .apps("Only messages about this app, by its bundle ID."),
                 ]
             ) {
-                let answer = try await $0.client.answer(try $0.call())
+                let answer = try await $0.client.answer(try $0.makeCall())
                 if !$0.client.json { Terminal.say("webhook \(answer?["id"]?.string ?? ""); its secret:") }
                 try $0.show(answer)
             },
@@ -146,7 +146,7 @@ extension Noun {
                 "test", .testWebhook,
                 "Posts a test message and prints the result; exits 1 unless the receiver accepted it."
             ) { given in
-                let queued = try await given.client.answer(try given.call())?["id"]?.string ?? ""
+                let queued = try await given.client.answer(try given.makeCall())?["id"]?.string ?? ""
                 let tried = try await given.client.poll(.getWebhookDelivery(queued, of: given["id"] ?? "")) {
                     ("\($0.state)", $0.state == .cancelled || !$0.log.isEmpty, nil)
                 }

@@ -44,7 +44,7 @@ extension Noun {
                     var draft = JSONDraft()
                     try $0.apply(to: &draft)
                     guard draft != JSONDraft() else { throw ExitError("nothing to change: give PATCH or an option") }
-                    try await $0.showEvent(try await $0.client.answer(try $0.call(body: draft.json)))
+                    try await $0.showEvent(try await $0.client.answer(try $0.makeCall(body: draft.json)))
                 },
                 Verb("cancel", .cancelEvent, aliases: ["delete"]),
                 Verb(
@@ -94,7 +94,7 @@ extension Noun {
                     try given.apply(to: &draft)
                     let isPreview = given.has("preview")
                     let answer = try await given.client.answer(
-                        try given.call(isPreview ? .previewBroadcast : nil, body: draft.json))
+                        try given.makeCall(isPreview ? .previewBroadcast : nil, body: draft.json))
                     if isPreview { return try given.show(answer) }
                     try await given.client.settle(answer, if: given.has("wait"))
                 },
@@ -221,7 +221,7 @@ extension Invocation {
 
     fileprivate func sendBatch() async throws {
         let asked = try JSONValue(parsing: try json("ITEMS", self["items"] ?? ""), maximumValues: .max)
-        let answer = try await client.answer(try call())
+        let answer = try await client.answer(try makeCall())
         try show(answer)
         let items = asked["items"]?.elements ?? []
         let refused = zip(items, answer?["items"]?.elements ?? []).enumerated().compactMap { number, item in

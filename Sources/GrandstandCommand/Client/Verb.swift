@@ -111,7 +111,7 @@ struct Invocation: Sendable {
     ///   - operation: in place of the verb's own.
     ///   - further: more parameters, by their names in openapi.yaml.
     ///   - body: in place of the inputs for the body.
-    func call(
+    func makeCall(
         _ operation: Contract.Operation? = nil, with further: [String: String] = [:], body: RawJSON? = nil
     ) throws -> GrandstandClient.Call<GrandstandClient.Answer> {
         let operation = operation ?? verb.operation
@@ -133,7 +133,7 @@ struct Invocation: Sendable {
 
     /// Makes the verb's call and prints the answer.
     func callAndShow(with further: [String: String] = [:], body: RawJSON? = nil) async throws {
-        try show(try await client.answer(try call(with: further, body: body)))
+        try show(try await client.answer(try makeCall(with: further, body: body)))
     }
 
     /// Prints an answer, as the verb's row says.
@@ -152,7 +152,7 @@ struct Invocation: Sendable {
         var unused = JSONDraft()
         try apply(to: &unused)
         let server = try ServerAccess()
-        let get = try call(get, body: nil)
+        let get = try makeCall(get, body: nil)
         for _ in 0..<5 {
             let present = try await server.answer(to: get)
             var draft = JSONDraft()
@@ -164,7 +164,7 @@ struct Invocation: Sendable {
                 draft = declared(value)
             }
             try apply(to: &draft)
-            let put = try call(body: draft.json)
+            let put = try makeCall(body: draft.json)
             let answer = try await server.answer(
                 to: isNew ? put.ifNoneExists() : present.entityTag.map(put.ifMatch) ?? put)
             if answer.status != 412 { return try ServerAccess.json(of: answer) }
@@ -177,30 +177,30 @@ struct Invocation: Sendable {
 // row of `Noun.table`, so that a verb is a row and no type.
 
 /// A type that stands for a number: `Next<Next<First>>` for 2.
-protocol Place { static var number: Int { get } }
+protocol RowNumber { static var number: Int { get } }
 
-enum First: Place { static var number: Int { 0 } }
+enum First: RowNumber { static var number: Int { 0 } }
 
-enum Next<P: Place>: Place { static var number: Int { P.number + 1 } }
+enum Next<P: RowNumber>: RowNumber { static var number: Int { P.number + 1 } }
 
-extension Place { static var next: any Place.Type { Next<Self>.self } }
+extension RowNumber { static var next: any RowNumber.Type { Next<Self>.self } }
 
-/// The command of the noun at place `N`.
-struct NounCommand<N: Place>: AsyncParsableCommand {
+/// The command of the noun in row `N`.
+struct NounCommand<N: RowNumber>: AsyncParsableCommand {
     static var noun: Noun { Noun.table[N.number] }
 
     static var configuration: CommandConfiguration {
-        let commands = forPlaces(noun.verbs.count) { verb($0) }
+        let commands = forRows(noun.verbs.count) { verb($0) }
         return CommandConfiguration(
             commandName: noun.name, abstract: noun.abstract, subcommands: commands,
             defaultSubcommand: noun.hasDefault ? commands[0] : nil)
     }
 
-    fileprivate static func verb<V: Place>(_ place: V.Type) -> any ParsableCommand.Type { VerbCommand<N, V>.self }
+    fileprivate static func verb<V: RowNumber>(_ row: V.Type) -> any ParsableCommand.Type { VerbCommand<N, V>.self }
 }
 
-/// The command of the noun's verb at place `V`.
-struct VerbCommand<N: Place, V: Place>: AsyncParsableCommand {
+/// The command of the noun's verb in row `V`.
+struct VerbCommand<N: RowNumber, V: RowNumber>: AsyncParsableCommand {
     fileprivate static var verb: Verb { Noun.table[N.number].verbs[V.number] }
 
     static var configuration: CommandConfiguration {
@@ -221,7 +221,7 @@ struct VerbCommand<N: Place, V: Place>: AsyncParsableCommand {
 }
 
 /// The inputs of a verb, by their names.
-struct Inputs<N: Place, V: Place>: ParsableArguments, CustomReflectable {
+struct Inputs<N: RowNumber, V: RowNumber>: ParsableArguments, CustomReflectable {
     private(set) var values: [String: [String]] = [:]
 
     init() {}
@@ -240,23 +240,23 @@ struct Inputs<N: Place, V: Place>: ParsableArguments, CustomReflectable {
 extension Noun {
     /// The commands of these nouns.
     static func commands(_ names: String...) -> [any ParsableCommand.Type] {
-        let all = forPlaces(table.count) { command($0) }
+        let all = forRows(table.count) { command($0) }
         return names.compactMap { name in table.firstIndex { $0.name == name }.map { all[$0] } }
     }
 
-    private static func command<N: Place>(_ place: N.Type) -> any ParsableCommand.Type {
+    private static func command<N: RowNumber>(_ row: N.Type) -> any ParsableCommand.Type {
         let noun = table[N.number]
         return noun.verbs.map(\.name) == [noun.name] ? VerbCommand<N, First>.self : NounCommand<N>.self
     }
 }
 
-/// A command for each of the first `count` places.
-private func forPlaces(
-    _ count: Int, _ command: (any Place.Type) -> any ParsableCommand.Type
+/// A command for each of the first `count` rows.
+private func forRows(
+    _ count: Int, _ command: (any RowNumber.Type) -> any ParsableCommand.Type
 ) -> [any ParsableCommand.Type] {
-    var place: any Place.Type = First.self
+    var row: any RowNumber.Type = First.self
     return (0..<count).map { _ in
-        defer { place = place.next }
-        return command(place)
+        defer { row = row.next }
+        return command(row)
     }
 }

@@ -222,11 +222,5 @@ struct CalendarReading: Sendable {
 
 extension StringProtocol {
     /// Without white space at its ends.
-    var trimmed: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\u{A0}" }
-        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-            return ""
-        }
-        return String(self[first...last])
-    }
+    var trimmed: String { trimmingCharacters(in: .whitespaces) }
 }

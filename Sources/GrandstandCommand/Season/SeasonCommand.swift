@@ -81,12 +81,6 @@ struct SeasonRun: Sendable {
     /// The most requests at a time.
     private static let concurrency = 8
 
-    /// What a run would do.
-    func preview() async throws -> CalendarPlan {
-        let (events, now) = try await situation()
-        return CalendarPlan(request, events, now: now)
-    }
-
     /// Applies the plan.
     ///
     /// - Returns: what was done, and the number of refused changes.
@@ -113,8 +107,8 @@ struct SeasonRun: Sendable {
 
     // MARK: Reading
 
-    /// The season's events, and other events that already have the keys of new entries.
-    private func situation() async throws -> (events: [EventKey: SeasonEvent], now: Date) {
+    /// What a run would do with the season's events, and with other events that already have the keys of new entries.
+    func preview() async throws -> CalendarPlan {
         var events: [EventKey: SeasonEvent] = [:]
         var now = Date()
         var cursor: String?
@@ -136,7 +130,7 @@ struct SeasonRun: Sendable {
             return try [403, 404].contains(answer.status) ? nil : Self.event(ServerAccess.json(of: answer))
         }
         for event in found.compactMap(\.self) { events[event.key] = event }
-        return (events, now)
+        return CalendarPlan(request, events, now: now)
     }
 
     private static func event(_ json: JSONValue?) throws -> SeasonEvent {

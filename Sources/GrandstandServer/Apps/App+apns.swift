@@ -148,7 +148,7 @@ extension AppStore {
         select from audiences u
         join channels c on c.event_key = u.event_key and \(AudienceColumns.serves("c", "u"))
         where u.environment = ae.environment and u.bundle_id = ae.bundle_id and u.channel is null
-            and u.due_at is not null and c.state in \(Channel.State.sql(.isIntent))
+            and u.due_at is not null and c.state in \(Channel.State.sql(.intents))
             and c.created_at <= \(since) and coalesce(c.reason, '') not in \(ChannelStore.noRoom)
         """
     }

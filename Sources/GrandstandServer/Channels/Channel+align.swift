@@ -107,7 +107,7 @@ extension ChannelStore {
                 union all
                 select c.id from channels c cross join lateral \(event)
                 cross join lateral (select \(audienceLane) as lane offset 0) u
-                where c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null
+                where c.state in \(Channel.State.sql(.intents)) and c.called_at is null
                     and c.event_key is not null and (u.lane is null or e.channels_open_at > \(now)
                         or \(isOver) and \(pending(lane: "u.lane")) is null)))
             """, from: [.creating, .failed, .missing], to: .deleted,
@@ -154,7 +154,7 @@ extension ChannelStore {
 /// Automatically closes events whose organiser sends neither an `end` nor any other message.
 extension ChannelStore {
     /// When the newest message of an event `e` was accepted or sent, or when the event was reopened; null: never.
-    private static let lastSent: PostgresQuery = """
+    private static let quietSince: PostgresQuery = """
         greatest(
             \(EventStore.lastMessage),
             (select max(b.send_at) from (select newest_broadcast from audiences where event_key = e.key offset 0) u
@@ -163,7 +163,7 @@ extension ChannelStore {
 
     /// When the newest message of an event `e` was accepted or sent, or will be sent; null: there is none.
     static let lastMessage: PostgresQuery = """
-        greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
+        greatest(\(quietSince), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
         """
 
     /// The condition on an event `e`: it holds a channel that it should not need. Its `end` is late: `endsAt` is past, or
@@ -201,7 +201,7 @@ extension ChannelStore {
                     where ended_at is null and cancelled_at is null and ends_at is null
                         and greatest(starts_at, channels_open_at, created_at) <= \(quiet)
                 ) e
-                where coalesce(\(lastSent) <= e.silent_since, true)
+                where coalesce(\(quietSince) <= e.silent_since, true)
                     and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
                     and (select true from (select lane from audiences where event_key = e.key offset 0) u
                         cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))

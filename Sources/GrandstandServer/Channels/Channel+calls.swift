@@ -8,18 +8,16 @@ extension ChannelStore {
     /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A
     /// creation with an unknown outcome is never claimed again. A reconciliation finds out whether the channel exists.
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] {
-        try await database.query(
-            Self.leasing(
-                Self.move(
-                    """
-                    c.id = any(array(
-                        select id from channels
-                        where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
-                            and called_at is null
-                        order by next_attempt_at limit \(limit) for update skip locked))
-                    """, from: .awaitsCall, to: .deleting, or: (.creating, if: "c.state = 'creating'"),
-                    reason: "c.reason", leasedUntil: leasedUntil, at: now))
-        ).map(Self.task)
+        try await leasing(
+            Self.move(
+                """
+                c.id = any(array(
+                    select id from channels
+                    where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
+                        and called_at is null
+                    order by next_attempt_at limit \(limit) for update skip locked))
+                """, from: .awaitsCall, to: .deleting, or: (.creating, if: "c.state = 'creating'"),
+                reason: "c.reason", leasedUntil: leasedUntil, at: now))
     }
 
     /// When the next channel is due; `nil`: none waits.
@@ -36,15 +34,14 @@ extension ChannelStore {
 
     /// Leases one channel for deletion; `nil`: an event needs it, and `force` is false.
     func beginDeletion(_ id: UUID, force: Bool, now: Date, leasedUntil: Date) async throws -> ChannelTask? {
-        try await database.query(
-            Self.leasing(
-                Self.move(
-                    """
-                    c.id = \(id) and (\(force) or c.state = 'retiring' or not exists (
-                        select from events where key = c.event_key and ended_at is null and cancelled_at is null))
-                    """, from: [.active, .retiring, .deleting, .missing], to: .deleting, reason: "c.reason",
-                    leasedUntil: leasedUntil, at: now))
-        ).first.map(Self.task)
+        try await leasing(
+            Self.move(
+                """
+                c.id = \(id) and (\(force) or c.state = 'retiring' or not exists (
+                    select from events where key = c.event_key and ended_at is null and cancelled_at is null))
+                """, from: [.active, .retiring, .deleting, .missing], to: .deleting, reason: "c.reason",
+                leasedUntil: leasedUntil, at: now)
+        ).first
     }
 
     /// Records the outcome of the call to Apple for `task`, with Apple's answer, and ends the lease. If the channel is

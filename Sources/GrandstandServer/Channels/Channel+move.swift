@@ -92,14 +92,19 @@ extension ChannelStore {
         return channels
     }
 
-    /// Makes a change, and returns the changed channels for `task`.
-    static func leasing(_ change: PostgresQuery) -> PostgresQuery {
-        """
-        with leased as (\(change))
-        select \(columns), \(addressColumns) from leased c
-        join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
-        \(addressJoins)
-        """
+    /// Makes a change, and returns the changed channels with everything that a call to Apple needs.
+    func leasing(_ change: PostgresQuery) async throws -> [ChannelTask] {
+        try await database.query(
+            """
+            with leased as (\(change))
+            select \(Self.columns), \(Self.addressColumns) from leased c
+            join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
+            \(Self.addressJoins)
+            """
+        ).map { row in
+            ChannelTask(
+                channel: try row.read(), address: try row.read(), listAskedAt: try row.decode("apple_asked_at"))
+        }
     }
 }
 

@@ -126,19 +126,18 @@ extension ChannelStore {
 
     /// Leases one idle channel for deletion before its planned time, because an operator needs its place.
     func spare(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ChannelTask? {
-        try await database.query(
-            Self.leasing(
-                Self.move(
-                    """
-                    c.id in (
-                        select id from channels
-                        where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
-                            and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
-                            and not \(Self.isKept(now: now))
-                        order by next_attempt_at, id limit 1 for update skip locked)
-                    """, from: [.retiring], to: .deleting, reason: "'its place was needed'", leasedUntil: leasedUntil,
-                    at: now))
-        ).first.map(Self.task)
+        try await leasing(
+            Self.move(
+                """
+                c.id in (
+                    select id from channels
+                    where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
+                        and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
+                        and not \(Self.isKept(now: now))
+                    order by next_attempt_at, id limit 1 for update skip locked)
+                """, from: [.retiring], to: .deleting, reason: "'its place was needed'", leasedUntil: leasedUntil,
+                at: now)
+        ).first
     }
 
     /// Makes the app's creations that wait for their next attempt due now.
@@ -146,7 +145,7 @@ extension ChannelStore {
         [
             """
             update channels c set next_attempt_at = \(now)
-            where \(AppColumns.isOf(app, row: "c")) and c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null
+            where \(AppColumns.isOf(app, row: "c")) and c.state in \(Channel.State.sql(.intents)) and c.called_at is null
                 and c.next_attempt_at > \(now)
             """,
             "update app_environments set full_until = null where \(AppColumns.isOf(app))",

@@ -38,11 +38,6 @@ struct ChannelStore: Sendable {
     static let isCapabilityOff: PostgresQuery =
         "coalesce(ae.quirks #>> '{broadcast-feature,value}' = 'off', false)"
 
-    static func task(_ row: PostgresRow) throws -> ChannelTask {
-        ChannelTask(
-            channel: try row.read(), address: try row.read(), listAskedAt: try row.decode("apple_asked_at"))
-    }
-
     func channel(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
         try await database.query(
             """

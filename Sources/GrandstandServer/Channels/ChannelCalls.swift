@@ -139,7 +139,7 @@ extension ChannelCalls {
 /// The readings of Apple's lists by this process. A task contains the time of the last reading before its lease, so
 /// later readings are kept here.
 final class ListReadings: Sendable {
-    fileprivate struct Times {
+    fileprivate struct LastReading {
         /// When the last stored list was requested.
         var list: Date?
         var failure: Date?
@@ -147,7 +147,7 @@ final class ListReadings: Sendable {
         var reading: Task<Void, Never>?
     }
 
-    fileprivate let times = Mutex<[AppEnvironment: Times]>([:])
+    fileprivate let times = Mutex<[AppEnvironment: LastReading]>([:])
 }
 
 /// Reads Apple's list before a creation, unless the list was read recently. If the creation gets no answer, only a

@@ -10,10 +10,10 @@ internal import NIOCore
 struct PageResponder: Sendable {
     let console: Console
     let api: API
-    /// The API's routes, whose operations pages call.
-    let routes: [Route]
+    /// The API's apiRoutes, whose operations pages call.
+    let apiRoutes: [Route]
 
-    /// Adds the console to a router that has the API's routes.
+    /// Adds the console to a router that has the API's apiRoutes.
     func add(to router: Router<APIContext>) {
         addSignIn(to: router)
         // These files need no session, because the sign-in page uses them.
@@ -24,7 +24,7 @@ struct PageResponder: Sendable {
             }
         }
         for page in api.pages {
-            router.on(RouterPath(page.path), method: page.form == nil ? .get : .post) { request, context in
+            router.on(RouterPath(page.pattern), method: page.form == nil ? .get : .post) { request, context in
                 await respond(page, request, context)
             }
         }
@@ -120,7 +120,7 @@ struct PageResponder: Sendable {
     ///
     /// - Throws: the problem that the API would answer with.
     private func perform(_ call: PageCall, as key: APIKey, _ context: APIContext) async throws -> Response {
-        guard var route = routes.first(where: { $0.operation.id == call.operation.id }) else {
+        guard var route = apiRoutes.first(where: { $0.operation.id == call.operation.id }) else {
             throw Problem(.notFound, "This server has no operation \(call.operation.id).")
         }
         // A form that is sent twice has its effect once, whatever the operation's method is.

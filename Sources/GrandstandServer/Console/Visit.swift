@@ -24,7 +24,7 @@ struct PageRoute: Sendable {
 
     /// The path in Hummingbird's syntax: `/console/events/:key`. A form's path ends with the action:
     /// `/console/keys/:id/revoke`.
-    let path: String
+    let pattern: String
     /// The scope that is required; `nil`: every key may see the page or send the form, and the operation checks the
     /// scope.
     let scope: Contract.Scope?
@@ -33,7 +33,7 @@ struct PageRoute: Sendable {
     let handler: Handler
 
     init(_ path: String, _ scope: Contract.Scope?, form: Form? = nil, _ handler: @escaping Handler) {
-        (self.path, self.scope, self.form, self.handler) = (Console.path + path, scope, form, handler)
+        (pattern, self.scope, self.form, self.handler) = (Console.path + path, scope, form, handler)
     }
 }
 

@@ -123,7 +123,7 @@ package struct Migrator: Sendable {
                 return try await connection.script(
                     """
                     begin;
-                    set local lock_timeout = '\(Int(lockWait / .milliseconds(1)))ms';
+                    set local lock_timeout = '\(Int(lockWait / .milliseconds(1)))ms'; set local enable_seqscan = on;
                     \(migration.sql)
                     insert into schema_migrations (version, name, checksum, least)
                         values (\(migration.version), '\(migration.name)', '\(migration.checksum)', \(migration.least));

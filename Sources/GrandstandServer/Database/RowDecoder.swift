@@ -15,6 +15,11 @@ extension PostgresRow {
     func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         try Value(from: RowDecoder(row: self, place: .columns("")))
     }
+
+    /// A column of JSON; `nil`: it is NULL.
+    func json<Value: Decodable>(_ column: String) throws -> Value? {
+        try decode(PostgresJSON?.self, column).map { try JSONValue(decoding: $0.bytes).decode() }
+    }
 }
 
 extension PostgresRows {
@@ -114,7 +119,8 @@ extension RowDecoder {
 
 extension PostgresRow {
     /// Reads a column as the enum or the name with the same raw value. A word that the code does not know is a decoding
-    /// error, never a default. This is quicker than `Decodable`, and lanes have many words.
+    /// error, but an open enum of the contract has it as `unknown`; `check-migrations` refuses new words of states that
+    /// older releases would read. This is quicker than `Decodable`, and lanes have many words.
     func word<Word: RawRepresentable<String>>(_ column: String, as type: Word.Type = Word.self) throws -> Word {
         let text: String = try decode(column)
         if let word = Word(rawValue: text) { return word }

@@ -37,7 +37,7 @@ struct CrowdStore: ShardStore {
         var lanes = loaded
         var taken: [(lane: Lane, message: LaneMessage)] = []
         var crowds: [Int: [Shard.Member]] = [:]
-        let turns = loaded.map { ($0.rank(at: claim.at).rawValue, $0[.tokens].waitsSince ?? claim.at) }
+        let turns = loaded.map { ($0.rank(at: claim.at).rawValue, $0[.tokens].storedDue ?? claim.at) }
         for place in lanes.indices.sorted(by: { turns[$0] < turns[$1] }) where taken.count < claim.limit {
             let next = try await next(of: &lanes[place], claim, on: connection)
             guard let (message, members) = next else { continue }
@@ -77,7 +77,7 @@ struct CrowdStore: ShardStore {
     ) async throws -> (LaneMessage, [Shard.Member])? {
         let size = claim.size(of: lane.audience.bundleID)
         guard let message = lane.take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id else {
-            return try await news(of: &lane, claim, size: min(size, joinSize), on: connection)
+            return try await news(of: &lane, claim, size: min(size, newTokensPerShard), on: connection)
         }
         let crowd = CrowdRows(lane: lane.id, connection: connection, after: message.tokens?.last)
         let total = message.tokens == TokenProgress() ? try await crowd.begin() : nil
@@ -91,7 +91,7 @@ struct CrowdStore: ShardStore {
 
     /// The maximum number of new tokens in one shard. It is limited, because a message of the lane waits as long as the
     /// shard takes.
-    private static let joinSize = 500
+    private static let newTokensPerShard = 500
 
     /// The newest content for a lane's new tokens; `nil`: there is nothing to send, or a message of the lane will reach
     /// them.
@@ -226,11 +226,10 @@ enum CrowdNews {
         if end != nil { broadcast = try await connection.query(Self.end(of: lane.id)).first?.decode("id") }
         guard let broadcast else { return nil }
         let expiresAt = min(end ?? longest, longest)
-        let clock = Int(now.timeIntervalSince1970.rounded(.down))
         return LaneMessage(
             broadcast: broadcast, isEnd: end != nil, priority: end == nil ? .powerAware : .immediate,
             apnsExpiration: Int(expiresAt.timeIntervalSince1970.rounded(.up)), expiresAt: expiresAt,
-            timestamp: max(lane.lastTimestamp, end == nil ? clock - 1 : clock),
+            timestamp: max(lane.lastTimestamp, end == nil ? now.epoch - 1 : now.epoch),
             requestID: .drawn(), tokens: TokenProgress())
     }
 

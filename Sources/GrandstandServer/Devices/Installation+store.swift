@@ -29,14 +29,9 @@ package struct InstallationStore: Sendable {
         self.reading = reading ?? database
         let transactions = InstallationTransactions(
             database: database, wakeUps: wakeUps ?? WakeUps(database), mostNew: mostNew)
-        (registrations, reports) = (Self.batch(transactions.register), Self.batch(transactions.report(_:)))
-    }
-
-    private static func batch<Item: Sendable>(
-        _ work: @escaping @Sendable ([Item]) async throws -> [Result<Bool, Problem>]
-    ) -> Batch<Item, Result<Bool, Problem>> {
         // A second transaction begins only if the first takes long, for example because it waits for a lock.
-        Batch(slots: 2, limit: 200, work: work)
+        registrations = Batch(slots: 2, limit: 200, work: transactions.register)
+        reports = Batch(slots: 2, limit: 200, work: transactions.report(_:))
     }
 
     /// Stores the state that an installation's app reports. A repetition changes nothing.

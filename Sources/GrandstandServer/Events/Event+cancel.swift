@@ -82,7 +82,7 @@ extension EventChange {
             if lane.makeWayForEnd(at: now) { isReached = true }
         }
         let tokens = try await connection.query("select from crowds where event_key = \(key.rawValue) limit 1")
-        if isReached || !tokens.isEmpty { try await accept(.init(event: .end)) }
+        if isReached || !tokens.isEmpty { _ = try await accept(.init(event: .end)).get() }
         try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
             if lane.channel == nil { lane.giveUpChannel(at: now) }
         }

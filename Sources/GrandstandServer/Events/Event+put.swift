@@ -82,7 +82,8 @@ extension EventChange {
         }
         WebhookNews.note(events: [key.rawValue], at: now)
         // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels after
-        // the event is open again.
+        // the event is open again. It does not wait for this transaction's lock on the event, because it locks no event
+        // that is over.
         try await connection.query(ChannelStore.lockAlignment)
         let lanes: PostgresQuery = "(array(select lane from audiences where event_key = \(key.rawValue)))"
         try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: expiredAt) }

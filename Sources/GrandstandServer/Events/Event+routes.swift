@@ -59,7 +59,7 @@ extension API {
             season: try query.read("season", TextRule.seasonName.sentence) {
                 TextRule.seasonName.accepts($0) ? $0 : nil
             },
-            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), part: query["find"], from: from, to: to,
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), text: query["find"], from: from, to: to,
             overdueBy: try query.flag("overdue") ? configuration.tenure : nil, reach: caller.reach)
         if let bundleID = filter.bundleID { try caller.requireAccess(to: bundleID) }
         return filter

@@ -66,9 +66,4 @@ extension PostgresRow {
             try startDeclaration(), startsAt: try decode("starts_at"), endsAt: try decode("ends_at"),
             askedAt: try decode("asked_at") ?? now, lastMessageAt: try decode("last_message_at"))
     }
-
-    /// The defaults of an event's messages.
-    func eventDefaults() throws -> Contract.EventDefaults {
-        try decode(PostgresJSON?.self, "defaults").map { try JSONValue(decoding: $0.bytes).decode() } ?? .init()
-    }
 }

@@ -68,8 +68,8 @@ package struct EventStore: Sendable {
         (\(filter.state?.rawValue)::text is null or \(state(now: now)) = \(filter.state?.rawValue))
             and (\(filter.kind)::text is null or e.kind = \(filter.kind))
             and \(filter.season.map { season -> PostgresQuery in "e.season = \(season)" } ?? "true")
-            and (\(filter.part)::text is null or position(
-                lower(\(filter.part)) in lower(concat_ws(' ', e.key, e.name, e.kind, e.season))) > 0)
+            and (\(filter.text)::text is null or position(
+                lower(\(filter.text)) in lower(concat_ws(' ', e.key, e.name, e.kind, e.season))) > 0)
             and (\(filter.from)::timestamptz is null or e.starts_at >= \(filter.from))
             and (\(filter.to)::timestamptz is null or e.starts_at < \(filter.to))
             and (\(filter.bundleID?.topic)::text is null or exists (
@@ -151,7 +151,7 @@ struct EventFilter: Sendable {
     var season: String?
     var bundleID: BundleID?
     /// Any part of the key, the name, the kind or the season, in either case.
-    var part: String?
+    var text: String?
     /// Events that start at this time or later.
     var from: Date?
     /// Events that start before this time.

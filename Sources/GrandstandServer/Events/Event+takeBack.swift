@@ -119,7 +119,9 @@ extension EventChange {
         // An update without content takes the newest there is. So APNs stores it, not the end, for devices that are
         // offline.
         if !ends.lackNews.isEmpty {
-            ends.sent += try await accept(.init(event: .update, audiences: ends.lackNews)).map { [$0] } ?? []
+            let news = try await accept(.init(event: .update, audiences: ends.lackNews))
+            // A content that is refused now does not keep the event closed.
+            if case .success(let id) = news { ends.sent.append(id) }
         }
         return ends
     }

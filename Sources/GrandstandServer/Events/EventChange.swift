@@ -52,14 +52,13 @@ struct EventChange: Sendable {
 
     /// Accepts a broadcast of the event, which is locked.
     ///
-    /// - Returns: its ID; `nil`: it was refused.
-    @discardableResult
-    func accept(_ request: Contract.BroadcastDraft) async throws -> UUID? {
+    /// - Returns: its ID, or why it was refused.
+    func accept(_ request: Contract.BroadcastDraft) async throws -> Result<UUID, Problem> {
         var acceptance = try await Outbox.lock([.event(key)], comparing: true, on: connection, now: now)
         let intake = Intake(target: .event(key), request: request, actor: actor, at: now)
-        let broadcast = try? acceptance.add(intake)
+        let broadcast = Result { () throws(Problem) in try acceptance.add(intake) }
         try await connection.pipeline(Outbox.statements(acceptance) + [WakeUps.notify(acceptance.topics)])
-        return broadcast?.uuid
+        return broadcast.map(\.uuid)
     }
 
     /// Makes retiring channels of these lanes active again.

@@ -98,9 +98,9 @@ struct EventList: ConsolePage {
 
     /// - Parameter next: the cursor of the next page.
     init(_ rows: [EventRow], next: String? = nil, _ filter: EventFilter, _ visit: Visit) {
-        part = filter.part ?? ""
+        part = filter.text ?? ""
         let kept = [
-            ("find", filter.part), ("kind", filter.kind), ("season", filter.season),
+            ("find", filter.text), ("kind", filter.kind), ("season", filter.season),
             ("bundleId", filter.bundleID?.rawValue),
         ]
         states = ([nil] + Contract.EventState.allCases).map { state in

@@ -55,7 +55,7 @@ struct API: Sendable {
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        let pages = console.map { PageResponder(console: $0, api: self, routes: routes) }
+        let pages = console.map { PageResponder(console: $0, api: self, apiRoutes: routes) }
         let headers = CommonHeaders(isSecure: isSecure)
         router.add(middleware: ProblemMiddleware(api: self, routes: routes, headers: headers, pages: pages))
         for route in routes {

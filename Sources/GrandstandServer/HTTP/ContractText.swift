@@ -22,7 +22,7 @@ package struct OperationGuide: Sendable {
 
     package let operation: Contract.Operation
     package let summary: String
-    package let text: String
+    package let details: String
     /// Those of the path, the query and the header.
     package let parameters: [Parameter]
     /// The name of the body's schema; `nil`: there is no body.
@@ -35,7 +35,7 @@ package struct OperationGuide: Sendable {
         self.operation = operation
         let block = ContractText.block(operation.path, operation.method.lowercased())
         summary = block["summary"]
-        text = block["description"]
+        details = block["description"]
         let references = block.filter { $0.contains("#/components/parameters/") }.compactMap(\.reference)
         let parameters = references.map(Parameter.init)
         self.parameters = ["path", "query", "header"].flatMap { place in parameters.filter { $0.place == place } }

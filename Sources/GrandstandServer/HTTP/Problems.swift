@@ -41,7 +41,7 @@ struct ProblemMiddleware: RouterMiddleware {
         let counted = share.isGone == true ? 499 : response.status.code
         headers.complete(&response.headers, requestID: context.requestID, standing: share.rate)
         let (method, took) = (request.method.rawValue, ContinuousClock.now - started)
-        api.metrics.answered(method: method, path: context.endpointPath, status: counted, time: took)
+        api.metrics.answers(method: method, path: context.endpointPath ?? "none", status: counted)(took)
         if api.logger.logLevel <= .debug {
             context.log.debug("\(method) \(request.uri.path): \(counted) after \(took)")
         }

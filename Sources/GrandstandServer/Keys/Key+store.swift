@@ -24,7 +24,7 @@ extension KeyStore {
         return try await database.transaction { connection in
             var own = draft.reach
             if let apps = own.apps {
-                let registered = try await ReachColumns.registered(apps, on: connection) { missing in
+                let registered = try await ReachColumns.lockRegistered(apps, on: connection) { missing in
                     Problem(.appNotFound, "There is no app \(missing). Register it first, or leave the app out.")
                 }
                 own = AppReach(of: Array(registered), eventKeyPrefix: own.eventKeyPrefix)
@@ -241,7 +241,7 @@ enum ReachColumns {
     /// The apps by their registered names. They are locked, so that they stay registered until this transaction ends.
     ///
     /// - Throws: the result of `refusal` for the first app that is not registered.
-    static func registered(
+    static func lockRegistered(
         _ apps: [BundleID], on connection: some PostgresQuerying, orThrow refusal: (BundleID) -> Problem
     ) async throws -> Set<BundleID> {
         let rows = try await connection.query(

@@ -16,7 +16,7 @@ final class LookupHandler: ExchangeHandler {
     /// because the bytes are already encoded.
     private var encoderContext: ChannelHandlerContext?
     /// The requests that were passed on and are not answered yet.
-    private var underWay = 0
+    private var passedOn = 0
     /// The answer to a request whose end has not been read yet.
     private var answer: LookupResponse?
     /// Answers that are written and not flushed yet.
@@ -38,11 +38,11 @@ final class LookupHandler: ExchangeHandler {
         case .head(let head):
             // If the client does not read its answers, the request goes to the router, which waits for the client only
             // for a limited time.
-            if underWay == 0, encoderContext != nil, context.channel.isWritable {
+            if passedOn == 0, encoderContext != nil, context.channel.isWritable {
                 answer = lookups.answer(head)
                 if answer != nil { return }
             }
-            underWay += 1
+            passedOn += 1
         case .body: break
         case .end:
             guard let answer, let encoderContext else { break }
@@ -64,7 +64,7 @@ final class LookupHandler: ExchangeHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { underWay -= 1 }
+        if case .end = unwrapOutboundIn(data) { passedOn -= 1 }
         context.write(data, promise: promise)
     }
 

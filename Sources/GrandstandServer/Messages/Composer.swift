@@ -223,7 +223,7 @@ struct PreviewReading: Sendable {
                 + (part.kind == .tokens ? " (by token)" : ""),
             "size": size(part), "priority": Wording.number(part.priority),
             "expiration": until == 0
-                ? "not stored" : "stored until \(Moment(Date(timeIntervalSince1970: Double(until))).text)",
+                ? "not stored" : "stored until \(Moment(Date(epoch: until)).text)",
             "previewCompact": part.preview?.compact, "previewExpanded": part.preview?.expanded,
             // The body that is sent to APNs.
             "payload": ReadableJSON.text(part.payload.array), "replaced": count == 0 ? nil : replaced,

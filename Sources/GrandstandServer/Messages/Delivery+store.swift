@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
 internal import Postgres
 
 /// Rows of the table `deliveries`. Only this file lists its columns. Other files name single columns in their SQL.
@@ -76,14 +75,7 @@ enum DeliveryRow {
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
             contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
             contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
-            alertBytes: try row.decode("alert_bytes"), tokens: try row.tokenProgress())
-    }
-}
-
-extension PostgresRow {
-    /// Reads the column `tokens`: how far a message to tokens has got; `nil`: it goes to the channel.
-    func tokenProgress() throws -> TokenProgress? {
-        try decode(PostgresJSON?.self, "tokens").map { try JSONValue(decoding: $0.bytes).decode() }
+            alertBytes: try row.decode("alert_bytes"), tokens: try row.json("tokens"))
     }
 }
 

@@ -24,7 +24,7 @@ struct Dispatcher: Sendable {
         let circuit = Mutex(Circuit())
         /// When claims look for lanes of replicas that died. During a burst one look a second is enough, because it reads
         /// all entries of settled messages in the index.
-        let adoption = Mutex((isBusy: false, last: Date.distantPast))
+        let reclaiming = Mutex((isBusy: false, last: Date.distantPast))
     }
 
     /// Runs until a graceful stop. After the stop begins, the dispatcher claims no more lanes, and requests in flight
@@ -61,9 +61,9 @@ struct Dispatcher: Sendable {
         guard admitted > 0 else { return .idle(until: at.addingTimeInterval(pause ?? 1)) }
         var claim = rates.claim(admitted, by: worker, at: at)
         (claim.laneInterval, claim.held) = (laneInterval, held.map(\.lane))
-        claim.leasesEndedBefore = shared.adoption.withLock { adoption in
-            guard !adoption.isBusy || at.timeIntervalSince(adoption.last) >= 1 else { return .distantPast }
-            adoption.last = at
+        claim.leasesEndedBefore = shared.reclaiming.withLock { reclaiming in
+            guard !reclaiming.isBusy || at.timeIntervalSince(reclaiming.last) >= 1 else { return .distantPast }
+            reclaiming.last = at
             return at
         }
         let claimed = try await outbox.claim(claim)
@@ -72,7 +72,7 @@ struct Dispatcher: Sendable {
         // A claim that took fewer messages than it could leaves more work only if apps did not use their shares. A look
         // at the next due time costs less than another claim.
         let isFull = claimed.count == admitted
-        shared.adoption.withLock { $0.isBusy = isFull }
+        shared.reclaiming.withLock { $0.isBusy = isFull }
         return Round(work: claimed) { [self, claim] in
             guard !isFull else { return .distantPast }
             let due = try await outbox.nextDue(in: rates.environment, limits: claim.limits)
@@ -114,7 +114,7 @@ struct Dispatcher: Sendable {
         let isNews = rates.note(isAccepted: isAccepted, of: delivery.address.bundleID, sentAt: sentAt, at: answered)
         log(verdict, delivery, answer, isNews: isNews)
         var settled = delivery.settled(verdict, at: answered)
-        (settled.mayBeProcessed, settled.notBefore) = (answer.mayBeProcessed, notBefore)
+        (settled.mayHaveBeenProcessed, settled.notBefore) = (answer.mayHaveBeenProcessed, notBefore)
         return settling(settled)
     }
 

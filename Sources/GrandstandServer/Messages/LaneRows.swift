@@ -91,7 +91,7 @@ enum LaneRows {
 ///
 /// The settlement of a message changes nothing in this row if no other message waits. So a channel's lane is leased only
 /// while one of its messages is under way, whatever `leased_until` says. During the lease the lane has no due time. When
-/// the lease ends, the message that is under way leads to the lane (`Outbox.adopt`).
+/// the lease ends, the message that is under way leads to the lane (`Outbox.reclaim`).
 extension LaneRows {
     private typealias Column = Columns<(lane: Lane, now: Date)>.Column
 
@@ -132,8 +132,8 @@ extension LaneRows {
     /// Whether the row needs no update. The end of a channel's lease need not be written.
     static func isSame(_ lane: Lane, _ before: Lane, at now: Date) -> Bool {
         let (lease, tokens) = (lane[.channel].lease, before[.tokens])
-        return due(.channel, lane, at: now) == before[.channel].waitsSince
-            && (due(.tokens, lane, at: now) == tokens.waitsSince || lane[.tokens].lease != nil)
+        return due(.channel, lane, at: now) == before[.channel].storedDue
+            && (due(.tokens, lane, at: now) == tokens.storedDue || lane[.tokens].lease != nil)
             && (lease == nil || lease == before[.channel].lease) && columns.isSame((lane, now), (before, now))
     }
 
@@ -181,7 +181,7 @@ extension LaneRows {
         {
             schedule.lease = Lane.Lease(replica: replica, until: until)
         } else {
-            schedule.waitsSince = try row.decode(prefix + "due_at")
+            schedule.storedDue = try row.decode(prefix + "due_at")
         }
         return schedule
     }

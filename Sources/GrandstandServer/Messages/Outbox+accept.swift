@@ -200,7 +200,8 @@ extension Outbox {
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
         for row in rows(events) {
             var state = Acceptance.TargetState(isOver: try row.decode("is_over"))
-            (state.startedAt, state.defaults) = (try row.decode("first_update_at"), try row.eventDefaults())
+            state.startedAt = try row.decode("first_update_at")
+            state.defaults = try row.json("defaults") ?? .init()
             (state.startsAt, state.endsAt) = (try row.decode("starts_at"), try row.decode("ends_at"))
             state.progress = StateDecision.Progress(
                 sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),

@@ -15,7 +15,7 @@ extension Outbox {
         return try await dispatch.transaction {
             [claim] connection -> (loaded: [Lane], lanes: [Lane], taken: [(lane: Lane, message: LaneMessage)]) in
             let due = try await connection.pipeline(
-                (claim.leasesEndedBefore > .distantPast ? [Self.adopt(claim)] : [])
+                (claim.leasesEndedBefore > .distantPast ? [Self.reclaim(claim)] : [])
                     + [Self.lockDue(claim)]
             ).last
             guard let ids: [Int] = try due?.map({ try $0.decode("lane") }), !ids.isEmpty else {
@@ -58,7 +58,7 @@ extension Outbox {
     /// If a dead replica left a lane's message in progress, makes the lane due again. The lane's waiting time counts
     /// from the end of the lease. A lane has no due time while one of its messages is under way (`LaneRows.columns`). Therefore
     /// these lanes are found by their messages, not by a due time.
-    private static func adopt(_ claim: WorkClaim) -> PostgresQuery {
+    private static func reclaim(_ claim: WorkClaim) -> PostgresQuery {
         """
         update audiences set due_at = leased_until where lane = any(array(
             select l.lane from (

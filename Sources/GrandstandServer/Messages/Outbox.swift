@@ -71,7 +71,8 @@ struct Outbox: Sendable {
     /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
     ///   wait for the other transaction, so the verdict must be recorded again.
     func settle(_ delivery: ClaimedDelivery) async throws -> Bool {
-        try await settlements?.run(delivery) ?? true
+        guard let settlements else { return try await record([delivery]).isEmpty }
+        return try await settlements.run(delivery)
     }
 
     /// From this number of rows on, a statement is planned again for each use.
@@ -183,7 +184,7 @@ struct Outbox: Sendable {
         var deliveries: [UUID: [Contract.Delivery]] = [:]
         for row in rows {
             var delivery: Contract.Delivery = try row.read()
-            if var progress = try row.tokenProgress() {
+            if var progress: TokenProgress = try row.json("tokens") {
                 // A message that has not begun, because it waits for its lane's interval, still has all tokens to reach.
                 progress.total = try row.decode(Int?.self, "waiting") ?? progress.total
                 delivery.counts = Contract.TokenCounts(progress, delivery.state)

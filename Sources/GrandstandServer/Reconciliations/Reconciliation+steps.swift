@@ -97,7 +97,7 @@ extension ChannelStore {
             and not exists (select from channels x
                 where x.event_key = c.event_key and \(AudienceColumns.isSame("x", "c"))
                 and x.state in \(Channel.State.sql(.servesAudience))
-                and (x.state not in \(Channel.State.sql(.isIntent)) or x.called_at is not null))
+                and (x.state not in \(Channel.State.sql(.intents)) or x.called_at is not null))
         """
 
     private static func entries(
@@ -173,7 +173,7 @@ extension ChannelStore {
                     """
                     c.called_at is null and x.id = any(\(ids)) and x.state = 'deleted'
                         and c.event_key = x.event_key and \(AudienceColumns.isSame("c", "x"))
-                    """, with: "channels x", from: .isIntent, to: .deleted,
+                    """, with: "channels x", from: .intents, to: .deleted,
                     reason: "'the channel it was to replace is back'", at: now))
             entry = (.channelAdopted, "'APNs lists it again'")
             change = move(

@@ -95,7 +95,11 @@ extension StartStore {
             // A registration takes long, perhaps because its process hangs. All others would wait behind this
             // transaction, so it is tried again a second later.
             try await dispatch.query(
-                "update event_starts set opens_at = \(now.addingTimeInterval(1)) where opens_at <= \(now)")
+                """
+                update event_starts set opens_at = \(now.addingTimeInterval(1)) where event_key = any(array(
+                    select event_key from event_starts where opens_at <= \(now)
+                    order by opens_at limit 100 for no key update skip locked))
+                """)
         }
     }
 

@@ -21,7 +21,11 @@ extension WebhookStore {
     func claim(
         _ limit: Int, by replica: UUID, at now: Date, until end: Date, perWebhook: Int = 4, perApp: Int = 16
     ) async throws -> [ClaimedWebhook] {
-        try await database.query(
+        let due: PostgresQuery = """
+            d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
+            order by d.next_attempt_at limit greatest(0, w.share - w.taken) for update of d skip locked
+            """
+        return try await database.query(
             """
             with places as materialized (
                 select *, sum(taken) over (partition by apps) as taken_by_apps from (
@@ -35,11 +39,15 @@ extension WebhookStore {
                 select p.*, w.apps, w.taken_by_apps,
                     w.taken + row_number() over (partition by w.id order by p.next_attempt_at) as turn
                 from places w cross join lateral (
-                    select d.id, d.next_attempt_at from webhook_messages d
-                    where d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
-                        and (w.is_open or d.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
-                    order by d.next_attempt_at limit greatest(0, w.share - w.taken)
-                    for update of d skip locked) p
+                    select * from (
+                        select d.id, d.next_attempt_at from webhook_messages d
+                        where w.is_open and \(due)) open
+                    union all
+                    -- What people requested, by an index of its own, so the backlog of the webhook is not read.
+                    select * from (
+                        select d.id, d.next_attempt_at from webhook_messages d
+                        where not w.is_open and (d.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
+                            and \(due)) requested) p
             ), due as (
                 select id from (
                     select id, next_attempt_at,

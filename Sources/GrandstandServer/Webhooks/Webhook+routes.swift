@@ -85,7 +85,7 @@ extension WebhookStore {
         try caller.requireAccess(to: reach)
         draft.bundleId = nil
         draft.bundleIds = reach.apps?.map(\.rawValue)
-        for topic in draft.topics where !caller.hears(topic) {
+        for topic in draft.topics where !caller.maySubscribe(to: topic) {
             let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(.forbidden, "The key needs the scope \(scopes) to hear of \(topic.rawValue).")
         }

@@ -148,7 +148,7 @@ struct WebhookStore: Sendable {
         guard let webhook, caller.reach.covers(webhook.value.reach) else {
             throw Problem(.webhookNotFound, "There is no webhook \(id.words).")
         }
-        guard webhook.value.topics.allSatisfy(caller.hears) else {
+        guard webhook.value.topics.allSatisfy(caller.maySubscribe) else {
             throw Problem(.forbidden, "The key lacks a scope for some topics of this webhook.")
         }
         return webhook
@@ -160,7 +160,7 @@ struct WebhookStore: Sendable {
     func list(_ page: PageRequest, declaredBy key: UUID? = nil, _ caller: APIKey) async throws
         -> Contract.Page<Contract.Webhook>
     {
-        let heard = Contract.WebhookTopic.allCases.filter(caller.hears).map(\.rawValue)
+        let heard = Contract.WebhookTopic.allCases.filter(caller.maySubscribe).map(\.rawValue)
         return try await database.page(
             page,
             of: """
@@ -186,7 +186,7 @@ struct WebhookStore: Sendable {
         if let apps = draft.bundleIds?.compactMap(BundleID.init) {
             let pointer = apps.count == 1 ? "/bundleId" : "/bundleIds"
             reach = .only(
-                try await ReachColumns.registered(apps, on: connection) { missing in
+                try await ReachColumns.lockRegistered(apps, on: connection) { missing in
                     Problem.invalid(
                         "The webhook is for an app that is not registered.", at: pointer,
                         "There is no app \(missing). Register it first.")

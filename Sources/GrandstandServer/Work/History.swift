@@ -5,7 +5,7 @@ internal import Postgres
 /// Rows of one kind that are deleted when they are old.
 struct RetentionRule: Sendable {
     /// The name of the rows, for tests.
-    let rows: String
+    let name: String
     /// Seconds for which a row is kept after its end: its settlement, expiry, last report or last use.
     let keep: TimeInterval
     /// How many rows one step deletes. The number is small, so that no other transaction waits long for the step.
@@ -104,7 +104,7 @@ enum PostgresHistory {
                 """
             },
             // Events that are over, with all their rows. An event has about twenty rows in addition to its messages.
-            RetentionRule(rows: "events", keep: history, step: 50) {
+            RetentionRule(name: "events", keep: history, step: 50) {
                 Removal(events(before: $0, limit: $1)) {
                     [
                         starts(of: "(select id from start_runs where event_key = any(\($0)) offset 0) r"),
@@ -146,7 +146,7 @@ enum PostgresHistory {
             old("keys", in: "api_keys", by: "least(revoked_at, expires_at)", keep: audit),
             // Whole days of the audit log; entries younger than 30 days always stay. `prune_audit_log` also adds an entry
             // about the deletion. The trigger that keeps the log append-only allows no other way to delete.
-            RetentionRule(rows: "audit entries", keep: audit, step: 5_000) { cutoff, limit in
+            RetentionRule(name: "audit entries", keep: audit, step: 5_000) { cutoff, limit in
                 Removal("select 1") { _ in
                     [
                         """
@@ -211,11 +211,11 @@ enum PostgresHistory {
     /// A rule for the rows `t` of a table by their `time`, if `condition` holds. A row that another transaction has locked is
     /// left for the next step.
     private static func old(
-        _ rows: String, in table: PostgresQuery, by time: PostgresQuery, keep: TimeInterval, step: Int = 500,
+        _ name: String, in table: PostgresQuery, by time: PostgresQuery, keep: TimeInterval, step: Int = 500,
         also condition: @escaping @Sendable (_ cutoff: Date) -> PostgresQuery = { _ in "true" },
         removing delete: (@Sendable (_ condition: PostgresQuery) -> PostgresQuery)? = nil
     ) -> RetentionRule {
-        RetentionRule(rows: rows, keep: keep, step: step) { cutoff, limit in
+        RetentionRule(name: name, keep: keep, step: step) { cutoff, limit in
             Removal(
                 """
                 select ctid from \(table) t where \(time) < \(cutoff) and \(condition(cutoff))

@@ -30,7 +30,7 @@ final class ClientCall: @unchecked Sendable {
     /// When the request got its stream.
     var startedAt: NIODeadline
     /// Whether the request's HEADERS were passed to the channel. From then on, the peer may have processed the request.
-    var isWritten = false
+    var headersWritten = false
     /// The body bytes sent in DATA frames so far.
     var sent = 0
     /// The answer so far.

@@ -230,7 +230,7 @@ final class ClientHandler: Session {
         let final = closeReason ?? reason
         returnWaiting("the connection is closed: \(final)")
         for call in calls.values {
-            finish(call, .failure(.connectionLost(reason, written: call.isWritten)))
+            finish(call, .failure(.connectionLost(reason, written: call.headersWritten)))
         }
         calls = [:]
         publish()
@@ -268,7 +268,7 @@ final class ClientHandler: Session {
     private func expire(now: NIODeadline) {
         for call in held where call.deadline <= now {
             let started = call.stream != nil
-            abandon(call, .timedOut(after: call.timeout, started: started, written: call.isWritten))
+            abandon(call, .timedOut(after: call.timeout, started: started, written: call.headersWritten))
         }
         nearestDeadline = held.map(\.deadline).min() ?? .distantFuture
     }
@@ -316,7 +316,7 @@ final class ClientHandler: Session {
         if call.unsent > 0 { reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
     }
 
-    override func headersWritten(_ stream: Int32) { calls[stream]?.isWritten = true }
+    override func headersWritten(_ stream: Int32) { calls[stream]?.headersWritten = true }
 
     override func readBody(
         _ stream: Int32, into buffer: UnsafeMutableRawBufferPointer
@@ -330,7 +330,7 @@ final class ClientHandler: Session {
     override func streamClosed(_ stream: Int32, code: UInt32) {
         guard let call = calls.removeValue(forKey: stream) else { return }
         budget.unsent -= call.unsent
-        finish(call, .failure(.streamClosed(stream, code: code, written: call.isWritten, goAway: goAway)))
+        finish(call, .failure(.streamClosed(stream, code: code, written: call.headersWritten, goAway: goAway)))
     }
 
     override func settingsReceived() {

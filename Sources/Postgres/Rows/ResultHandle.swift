@@ -5,7 +5,7 @@ internal import Synchronization
 final class ResultHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
     /// The column that is probably read next, because rows are usually read from left to right.
-    private let next = Atomic<Int32>(0)
+    private let nextColumn = Atomic<Int32>(0)
 
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
@@ -22,12 +22,12 @@ final class ResultHandle: @unchecked Sendable {
     /// The column after the last one that was asked for is tried first: a search each time took a tenth of the server's
     /// time in a burst. `PQfnumber` would look for the name in lower case.
     func column(_ name: String) -> Int32? {
-        let likely = next.load(ordering: .relaxed)
+        let likely = nextColumn.load(ordering: .relaxed)
         let count = PQnfields(pointer)
         guard let number = isNamed(likely, name) ? likely : (0..<count).first(where: { isNamed($0, name) }) else {
             return nil
         }
-        next.store(number + 1 < count ? number + 1 : 0, ordering: .relaxed)
+        nextColumn.store(number + 1 < count ? number + 1 : 0, ordering: .relaxed)
         return number
     }
 

@@ -58,25 +58,23 @@ struct Bench {
     }
 
     mutating func create(
-        policy: Int, of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
-        at now: Double = Bench.now
+        policy: Int, of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development
     ) throws -> String {
         let body = #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#
-        return try send("POST", "/1/apps/\(bundleID)/channels", [:], body, in: environment, at: now)[
-            header: "apns-channel-id"] ?? ""
+        let answer = try send("POST", "/1/apps/\(bundleID)/channels", [:], body, in: environment)
+        return answer[header: "apns-channel-id"] ?? ""
     }
 
     /// Sends a broadcast that is valid except for the changes in `headers`.
     mutating func broadcast(
         on channel: String, _ headers: [String: String] = [:], _ body: String = Bench.update,
-        of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
-        at now: Double = Bench.now, postponing: Bool = false
+        of bundleID: String = Bench.bundleID, at now: Double = Bench.now, postponing: Bool = false
     ) throws -> SimulatorAnswer {
         let usual = [
             "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-expiration": "0", "apns-priority": "5",
         ]
         return try send(
-            "POST", "/4/broadcasts/apps/\(bundleID)", usual.merging(headers) { $1 }, body, in: environment, at: now,
+            "POST", "/4/broadcasts/apps/\(bundleID)", usual.merging(headers) { $1 }, body, at: now,
             postponing: postponing)
     }
 }

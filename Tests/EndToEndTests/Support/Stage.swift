@@ -41,15 +41,12 @@ struct Stage: Sendable {
 
     /// Runs `body` against a server that is stopped gracefully afterwards.
     ///
-    /// - Parameters:
-    ///   - settings: are added to the necessary settings, or replace them. By default lanes do not wait between two
-    ///     messages.
-    ///   - options: changes the simulator's options before its start.
+    /// - Parameter settings: are added to the necessary settings, or replace them. By default lanes do not wait between
+    ///   two messages.
     static func with(
-        settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },
-        _ body: (Stage) async throws -> Void
+        settings: [String: String] = [:], _ body: (Stage) async throws -> Void
     ) async throws {
-        try await place(settings: settings, options: options) { environment, simulator in
+        try await place(settings: settings) { environment, simulator in
             try await serve(environment, simulator: simulator, body)
         }
     }

@@ -63,10 +63,8 @@ struct DoctorTests {
 
     @Test func `every alarm is reported, the gravest first`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
-        let now = Date(timeIntervalSince1970: 1_795_305_600)
         let quota = Quota(
-            bundleID: bundleID, environment: .production, limit: 1, byState: [:], byStoragePolicy: [:],
-            forecast: Forecast(peak: 0, peakAt: now, exceedsAt: nil), reconciliationAlarm: .listIncomplete,
+            bundleID: bundleID, environment: .production, limit: 1, reconciliationAlarm: .listIncomplete,
             isCapabilityOff: true)
         let checks = Doctor.alarms(quota)
         #expect(checks.map(\.outcome) == [.failed, .warning])

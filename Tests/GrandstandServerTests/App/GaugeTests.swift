@@ -33,6 +33,9 @@ struct GaugeTests {
             #expect(full["grandstand_deliveries_pending production queued"] == 1)
             #expect(abs(try #require(full["grandstand_delivery_oldest_seconds production"]) - 30) < 0.001)
             #expect(full.keys.contains { $0.hasPrefix("grandstand_reconciliation_age_seconds ") })
+            // A quiet state that is held until later.
+            try await stores.pool.query("update deliveries set next_attempt_at = \(stores.now + 5)")
+            #expect(try await told()["grandstand_delivery_oldest_seconds production"] == 0)
         }
     }
 

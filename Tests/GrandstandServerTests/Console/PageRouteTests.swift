@@ -88,12 +88,12 @@ struct PageAccessTests {
         for page in try world.pages() where page.form == nil {
             guard let scope = page.scope?.rawValue else {
                 // The page of an operation with several scopes. The operation checks them.
-                #expect(page.path == "/console" || page.path.hasPrefix("/console/webhooks"))
+                #expect(page.pattern == "/console" || page.pattern.hasPrefix("/console/webhooks"))
                 continue
             }
             for secret in ["operate", "organise"] where secret != scope {
-                let answer = try await world.get(Self.filled(page.path), as: secret)
-                #expect(answer.status == 403, "\(page.path) with \(secret)")
+                let answer = try await world.get(Self.filled(page.pattern), as: secret)
+                #expect(answer.status == 403, "\(page.pattern) with \(secret)")
                 #expect(answer.text.contains("The key test does not hold the scope \(scope)."))
             }
         }
@@ -103,7 +103,7 @@ struct PageAccessTests {
         var world = ConsoleWorld()
         let site = ["Sec-Fetch-Site": "cross-site"]
         for form in try world.pages() where form.form != nil {
-            let path = Self.filled(form.path)
+            let path = Self.filled(form.pattern)
             // A key for apps may make few calls of pages.
             world.limits = RateLimits()
             let refused = try await world.submit(path, [("currentKey", "lookup")], as: "lookup")
@@ -117,7 +117,7 @@ struct PageAccessTests {
 
     @Test func `a form whose action cannot be undone does nothing without the key`() async throws {
         let world = ConsoleWorld()
-        let paths = try world.pages().filter { $0.form == .irreversible }.map { Self.filled($0.path) }
+        let paths = try world.pages().filter { $0.form == .irreversible }.map { Self.filled($0.pattern) }
         let place = Self.app + "/production"
         #expect(
             Set(paths) == [

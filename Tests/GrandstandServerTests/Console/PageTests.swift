@@ -88,8 +88,7 @@ struct ConsolePageTests {
     @Test func `the overview plots the apps that have channels, and has the gravest problems first`() throws {
         let samples = try Samples()
         let calm = Quota(
-            bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100, byState: [:],
-            byStoragePolicy: [:], forecast: Forecast(peak: 0, peakAt: Samples.now, exceedsAt: nil))
+            bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100)
         let page = samples.overview([calm, samples.quota()])
         #expect(page.plots.map(\.heading) == ["com.example.Stadium, production"])
         #expect(page.plots[0].summary.hasPrefix("9,610 of 9,997 places are taken"))

@@ -40,12 +40,18 @@ struct PastTests {
     func `aligning, counting, forecasting and claiming do not read past events`(analyzed: Bool) async throws {
         try await Self.with(analyzed: analyzed) { stores, pool, plans in
             let channels = ChannelStore(Database(pool))
+            try await stores.pool.query(
+                """
+                insert into audit_log (at, actor, action)
+                select \(stores.now), 'key:desk', 'broadcast.accepted' from generate_series(1, \(PlanWorld.events))
+                """)
             // PostgreSQL decides on the final plan of a prepared statement after five executions.
             for _ in 1...7 {
                 #expect(try await channels.align(now: stores.now, tenure: StoreWorld.tenure) == 0)
                 let quotas = try await channels.quotas(now: stores.now, tenure: StoreWorld.tenure)
                 #expect(quotas.map(\.used).max() == Self.live + 1)
                 #expect(quotas.map(\.forecast.peak).max() == Self.live + 1)
+                try await channels.keepSamples(of: quotas, at: stores.now)
                 _ = try await channels.claimDue(now: stores.now, leasedUntil: stores.now, limit: 32)
                 _ = try await channels.nextDue(now: stores.now)
                 _ = try await channels.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
@@ -65,6 +71,30 @@ struct PastTests {
                 now: stores.now, leasedUntil: stores.now + 10, limit: 32)
             #expect(tasks.count == 11)
             for task in tasks { try await Self.succeed(task, channels, stores) }
+        }
+    }
+
+    @Test func `the backlog of webhooks that take nothing is not read`() async throws {
+        try await Self.with(analyzed: true) { stores, pool, _ in
+            let hooks = try await Hooks(stores)
+            for _ in 1...2 { try await hooks.add([.capabilityOff]) }
+            try await stores.pool.query(
+                """
+                insert into webhook_messages (webhook, message, topic, body, next_attempt_at, created_at)
+                select w.id, gen_random_uuid(), 'capability.off', '{}', \(stores.now), \(stores.now)
+                from webhooks w, generate_series(1, \(PlanWorld.events)) n
+                """)
+            try await stores.pool.query(
+                "update webhooks set silent_until = \(stores.now + 1) where id in (select id from webhooks limit 1)")
+            try await stores.pool.query(
+                "update webhooks set state = 'disabled', reason = 'x' where silent_until is null")
+            let webhooks = WebhookStore(database: Database(pool), now: { stores.now })
+            let gauges = GaugeWatch(ChannelStore(Database(pool)), tenure: StoreWorld.tenure, now: { stores.now })
+            for _ in 1...7 {
+                let claimed = try await webhooks.claim(10, by: stores.replica, at: stores.now, until: stores.now + 1)
+                #expect(claimed.isEmpty)
+                _ = try await gauges.backlog(now: stores.now)
+            }
         }
     }
 
@@ -89,7 +119,7 @@ struct PastTests {
                 """)
             let history = Database(pool)
             for _ in 1...7 {
-                for rows in PostgresHistory.rules().map(\.rows) {
+                for rows in PostgresHistory.rules().map(\.name) {
                     let before = stores.now.addingTimeInterval(-2 * 86_400)
                     let count = try await history.prune(rows, before: before, limit: 50)
                     #expect(count == 0)

@@ -101,27 +101,15 @@ struct PlanTests {
             let accepted = try await outbox.accept(
                 try keys.map { Intake(eventKey: try .sample($0), request: .update(), at: stores.now) })
             #expect(try accepted.map { try $0.get() }.count == together)
-            let claimed = try await claim(outbox, stores, together)
+            var request = stores.request(together)
+            request.laneInterval = 1
+            let claimed = try await outbox.claim(request)
             #expect(claimed.count == together)
-            try await settle(claimed, outbox, stores)
+            try await outbox.record(claimed.map { $0.settled(.ok, at: stores.now) })
             _ = try await outbox.nextDue(in: .production)
             _ = try await outbox.nextScheduled()
             stores.clock.advance(by: 2)
         }
-    }
-
-    private static func claim(
-        _ outbox: Outbox, _ stores: StoreWorld, _ limit: Int
-    ) async throws -> [ClaimedDelivery] {
-        var request = stores.request(limit)
-        request.laneInterval = 1
-        return try await outbox.claim(request)
-    }
-
-    private static func settle(
-        _ claimed: [ClaimedDelivery], _ outbox: Outbox, _ stores: StoreWorld
-    ) async throws {
-        try await outbox.record(claimed.map { $0.settled(.ok, at: stores.now) })
     }
 
     private static func check(_ plans: Plans) {

@@ -168,8 +168,15 @@ struct LateFollowerTests {
     @Test func `while a registration hangs, no start opens and others are registered`() async throws {
         try await withStarts { world in
             try await world.open()
+            try await world.stores.put(.sample(), as: "declared")
+            try await world.stores.pool.query(
+                """
+                insert into event_starts select (jsonb_populate_record(s, '{"event_key": "declared"}')).* from event_starts s
+                """)
             try await world.stores.pool.transaction { connection in
                 try await connection.query(StartStore.registrationLock)
+                // Another event is being declared: its row is skipped.
+                try await connection.query("select from event_starts where event_key = 'declared' for no key update")
                 #expect(try await world.claim().isEmpty)
                 try await world.follow()
             }

@@ -38,13 +38,6 @@ struct ShardDispatcherTests {
             topic: .starts, slots: slots)
     }
 
-    private static func run(_ dispatcher: ShardDispatcher, while body: () async -> Void) async {
-        let running = Task { await dispatcher.run() }
-        await body()
-        running.cancel()
-        await running.value
-    }
-
     @Test func `every member gets one push and its own verdict, with at most the allowed number at a time`() async {
         let store = FakeShards(
             (1...3).map { run in Self.shard(run, (1...200).map { Self.member(run * 1_000 + $0) }) })
@@ -56,7 +49,7 @@ struct ShardDispatcherTests {
                 ? .refusing(.badDeviceToken) : push.token == lost.token ? .unanswered("lost") : .ok
         }
         let verdicts = [refused: TokenVerdict.suspect(reason: "BadDeviceToken"), lost: .unknown(reason: "lost")]
-        await Self.run(Self.dispatcher(store, gateway)) {
+        await running(Self.dispatcher(store, gateway).run) {
             await valve.hold(20)
             valve.open()
             await store.wait { $0.settled.count == 3 }
@@ -95,7 +88,7 @@ struct ShardDispatcherTests {
         let log = LogLines()
         let dispatcher = Self.dispatcher(
             store, FakeDevices { byToken[$0.token] ?? .ok }, slots: 1, logger: log.logger)
-        await Self.run(dispatcher) { await store.wait { $0.settled.count == answers.count } }
+        await running(dispatcher.run) { await store.wait { $0.settled.count == answers.count } }
         #expect(
             log.all.filter { $0.contains("pushes to devices") } == [
                 "warning APNs did not accept all pushes to devices",
@@ -113,7 +106,7 @@ struct ShardDispatcherTests {
             return .unanswered("no answer")
         }
         let dispatcher = Self.dispatcher(store, gateway, concurrency: 1, now: { clock.withLock { $0 } })
-        await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
+        await running(dispatcher.run) { await store.wait { $0.settled.count == 1 } }
         let outcomes = store.record.settled[0].outcomes
         #expect(outcomes.count == 500)
         #expect(outcomes.count { $0.verdict == .unknown(reason: "no answer") } == Circuit.threshold)
@@ -132,7 +125,7 @@ struct ShardDispatcherTests {
                     return now
                 }
             })
-        await Self.run(dispatcher) {
+        await running(dispatcher.run) {
             await store.wait { $0.claims.dropFirst().contains { $0.leasesEndedBefore == $0.at } }
         }
         let claims = store.record.claims
@@ -145,10 +138,7 @@ struct ShardDispatcherTests {
     @Test func `a stop does not wait for a database that cannot be reached`() async {
         let store = FakeShards([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
         let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 3_600, drain: .zero)
-        let running = Task { await dispatcher.run() }
-        await store.wait(until: \.hasFailed)
-        running.cancel()
-        await running.value
+        await running(dispatcher.run) { await store.wait(until: \.hasFailed) }
         #expect(store.record.settled.isEmpty)
     }
 
@@ -156,7 +146,7 @@ struct ShardDispatcherTests {
         let store = FakeShards([Self.shard(7, [Self.member(1)])], settlementFailures: 3)
         let valve = Valve()
         let gateway = FakeDevices.held(by: valve)
-        await Self.run(Self.dispatcher(store, gateway, lease: 0.03, pollInterval: .milliseconds(5))) {
+        await running(Self.dispatcher(store, gateway, lease: 0.03, pollInterval: .milliseconds(5)).run) {
             await store.wait { $0.claims.contains { $0.held == [7] } && $0.extended.count >= 2 }
             valve.open()
             await store.wait { $0.settled.count == 1 }

@@ -110,11 +110,6 @@ struct IdempotencyTests {
 
     // MARK: In steps
 
-    /// Records the intent to create a channel, as a request with several steps does.
-    private static func reserve(_ stores: StoreWorld) async throws -> UUID {
-        try await stores.reserve().channel.id
-    }
-
     @Test func `after a crash a repetition learns what was begun`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
@@ -122,7 +117,7 @@ struct IdempotencyTests {
             let request = Self.request(stores.now)
             // The process that began the request has crashed. The request's row says what the process created.
             let id = try await IdempotentRequest.$current.withValue(request) {
-                try await Self.reserve(stores)
+                try await stores.reserve().channel.id
             }
             let early = try await problem {
                 try await store.inSteps(
@@ -132,7 +127,7 @@ struct IdempotencyTests {
             #expect(early == .idempotencyInProgress)
             // A process that looked before the crashed one began must not begin again.
             let second = try await problem {
-                try await IdempotentRequest.$current.withValue(request) { try await Self.reserve(stores) }
+                try await IdempotentRequest.$current.withValue(request) { try await stores.reserve().channel.id }
             }
             #expect(second == .idempotencyInProgress)
             let outcome = try await store.inSteps(

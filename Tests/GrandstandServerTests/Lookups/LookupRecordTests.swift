@@ -11,13 +11,11 @@ struct LookupRecordTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     private func record(
-        channelID: String? = "abc=", startsAt: Date? = nil, firstUpdateAt: Date? = nil, endedAt: Date? = nil,
-        cancelledAt: Date? = nil
+        channelID: String? = "abc=", startsAt: Date? = nil, endedAt: Date? = nil, cancelledAt: Date? = nil
     ) -> LookupRecord {
         LookupRecord(
             key: name.key, topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored,
-            channelID: channelID, startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt,
-            cancelledAt: cancelledAt)
+            channelID: channelID, startsAt: startsAt, endedAt: endedAt, cancelledAt: cancelledAt)
     }
 
     private let name = LookupName(

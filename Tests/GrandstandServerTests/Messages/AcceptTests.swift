@@ -153,7 +153,7 @@ struct ContentBytesTests {
             try await stores.accept(request)
             let first = try #require(try await stores.claim().first)
             var refused = first.settled(.retry(at: stores.now + 1, reason: "ServiceUnavailable"), at: stores.now)
-            refused.mayBeProcessed = false
+            refused.mayHaveBeenProcessed = false
             try await stores.outbox.record([refused])
             request.alert = RawJSON(unchecked: #"{ "title":"\u26bd" }"#.utf8)
             let sent = try await stores.sendOne()

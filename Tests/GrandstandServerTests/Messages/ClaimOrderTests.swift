@@ -64,10 +64,8 @@ struct TurnTests {
 
 /// The order of messages while APNs throttles an app.
 struct LimitedClaimTests {
-    private static func limit(
-        _ allowance: Int, of bundleID: String = "com.example.Goal", perSecond: Double = 0.3
-    ) throws -> AppLimit {
-        AppLimit(bundleID: try BundleID.sample(bundleID), allowance: allowance, perSecond: perSecond)
+    private static func limit(_ allowance: Int) throws -> AppLimit {
+        AppLimit(bundleID: try BundleID.sample(), allowance: allowance, perSecond: 0.3)
     }
 
     private static func number(_ delivery: ClaimedDelivery) -> String {

@@ -37,11 +37,7 @@ struct DispatcherTests {
                 worker: LoopSample.worker(
                     lease: lease, drain: drain, pollInterval: pollInterval, signals: signals,
                     now: { [clock = stores.clock] in clock.now }, logger: logger))
-            let running = Task { await dispatcher.run() }
-            defer { running.cancel() }
-            try await body()
-            running.cancel()
-            await running.value
+            try await running(dispatcher.run, while: body)
         }
 
         func wait(for count: Int, _ state: Contract.DeliveryState) async throws {

@@ -81,13 +81,13 @@ struct ClientAndSimulator: Sendable {
     }
 
     static func message(
-        to channelID: String, at address: APNsAddress = Self.address, expiration: Int = 0, requestID: UUID = UUID()
+        to channelID: String, at address: APNsAddress = Self.address, expiration: Int = 0
     ) -> ClaimedDelivery {
         ClaimedDelivery(
             lane: 1,
             message: LaneMessage(
                 id: 1, broadcast: UUID(), priority: .immediate, apnsExpiration: expiration, expiresAt: .distantFuture,
-                attempts: 1, requestID: requestID, channelID: channelID),
+                attempts: 1, requestID: UUID(), channelID: channelID),
             address: address,
             body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(
                 timestamp: 1_700_000_000), replica: UUID())

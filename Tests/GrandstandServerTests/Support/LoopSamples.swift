@@ -184,3 +184,12 @@ final class ScriptedGateway: APNsGateway {
         }
     }
 }
+
+/// Runs a loop during `body`, and returns when it has stopped.
+func running(_ loop: @escaping @Sendable () async -> Void, while body: () async throws -> Void) async rethrows {
+    let running = Task { await loop() }
+    defer { running.cancel() }
+    try await body()
+    running.cancel()
+    await running.value
+}

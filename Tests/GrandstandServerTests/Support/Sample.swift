@@ -22,14 +22,6 @@ enum Sample {
 
     static let credentials = Credentials(teamID: "TEAM123456", keyID: "KEY1234567")
 
-    static func quota(_ bundleID: BundleID, _ environment: APNsEnvironment) -> Quota {
-        Quota(
-            bundleID: bundleID, environment: environment, limit: 100, byState: [.active: 95, .creating: 1],
-            byStoragePolicy: ["noMessageStored": 96],
-            forecast: Forecast(peak: 96, peakAt: RouteWorld.now, exceedsAt: nil),
-            apple: .init(count: 95, at: RouteWorld.now))
-    }
-
     static func known<Value>(_ value: Value?) -> Value {
         guard let value else { preconditionFailure("a sample value is not valid for its type") }
         return value

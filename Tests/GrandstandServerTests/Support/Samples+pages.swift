@@ -19,7 +19,7 @@ extension Samples {
                 path: "/console/test", back: "/console", asksForKey: true),
             overview([quota()]),
             EventList(
-                [row], next: "next", EventFilter(state: .live, kind: text, bundleID: bundleID, part: text),
+                [row], next: "next", EventFilter(state: .live, kind: text, bundleID: bundleID, text: text),
                 visit("/console/events", query: "cursor=x")),
             try match(),
             ResourcePage(text, secret: text, for: text, warnings: [text], next: "/console/keys/1"),
@@ -35,7 +35,7 @@ extension Samples {
         var pages: [any ConsolePage] = []
         for route in Resource.all.flatMap(\.routes) where route.form == nil {
             for query in ["cursor=x&state=failed&from=2026-11-21", "managed=false"] {
-                var visit = visit(route.path, query: query)
+                var visit = visit(route.pattern, query: query)
                 visit.perform = { call in
                     let answers = operations.first { $0.id == call.operation.id }?.value["responses"]
                     let schema = answers?["200"]?["content"]?["application/json"]?["schema"]

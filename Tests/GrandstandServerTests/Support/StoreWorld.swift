@@ -239,10 +239,8 @@ struct StoreWorld: Sendable {
             })
     }
 
-    func rehearse(
-        _ request: Contract.BroadcastDraft, for key: String = "match-1", within reach: AppReach = .all
-    ) async throws -> Contract.BroadcastPreview {
-        let intake = Intake(.event(try .sample(key)), request: request, within: reach, at: now)
+    func rehearse(_ request: Contract.BroadcastDraft) async throws -> Contract.BroadcastPreview {
+        let intake = Intake(.event(try .sample()), request: request, at: now)
         return try #require(try await outbox.rehearse(intake)).preview
     }
 
@@ -482,7 +480,7 @@ extension Database {
     /// Makes one step of a rule.
     func prune(_ rows: String, before cutoff: Date, limit: Int) async throws -> Int {
         try await prune(
-            try #require(PostgresHistory.rules().first { $0.rows == rows }), before: cutoff, limit: limit)
+            try #require(PostgresHistory.rules().first { $0.name == rows }), before: cutoff, limit: limit)
     }
 }
 
@@ -523,12 +521,8 @@ extension StoreWorld {
     }
 
     /// The lookup of one event by SQL, with its newest content.
-    func lookup(
-        _ key: String = "match-1", in environment: APNsEnvironment = .production, variant: String? = nil
-    ) async throws -> Contract.Lookup? {
-        let name = LookupName(
-            app: try .sample("com.example.Goal", environment), key: try .sample(key),
-            variant: variant.flatMap(Variant.init))
+    func lookup(_ key: String = "match-1", variant: String? = nil) async throws -> Contract.Lookup? {
+        let name = LookupName(app: try .sample(), key: try .sample(key), variant: variant.flatMap(Variant.init))
         let records = try await lookups.records(of: [name.key])[name.key] ?? []
         guard let record = LookupEntry(records).record(of: name) else { return nil }
         return record.lookup(

@@ -20,6 +20,6 @@ struct TestIdentity {
         let url = FileManager.default.temporaryDirectory.appending(path: "webhook-tests-\(UUID().uuidString).pem")
         try Data(pem.utf8).write(to: url)
         file = url.path
-        receiver = Receiver.Identity(certificate: Array(pem.utf8), key: Array(try key.pem.utf8))
+        receiver = (Array(pem.utf8), Array(try key.pem.utf8))
     }
 }

@@ -89,13 +89,12 @@ struct WorkLoopTests {
     @Test func `no more work is claimed than there are free slots, and each freed place is used again`() async {
         let (journal, valve) = (Journal(), Valve())
         let loop = Self.loop(Queue(0..<10), journal, slots: 3) { _ in await valve.pass() }
-        let running = Task { await loop.run() }
-        await valve.hold(3)
-        #expect(journal.all.filter(Self.isClaim) == [.claim(free: 3)])
-        valve.open()
-        await journal.wait(for: 10, where: Self.isBegun)
-        running.cancel()
-        await running.value
+        await running(loop.run) {
+            await valve.hold(3)
+            #expect(journal.all.filter(Self.isClaim) == [.claim(free: 3)])
+            valve.open()
+            await journal.wait(for: 10, where: Self.isBegun)
+        }
         #expect(valve.most == 3)
         #expect(Set(journal.all.filter(Self.isBegun).map { "\($0)" }).count == 10)
         for case .claim(let free) in journal.all { #expect((1...3).contains(free)) }
@@ -105,15 +104,14 @@ struct WorkLoopTests {
         let (journal, queue) = (Journal(), Queue([]))
         let signals = WakeUps.byHand
         let loop = Self.loop(queue, journal, LoopSample.worker(signals: signals)) { _ in }
-        let running = Task { await loop.run() }
-        await journal.wait(for: 1, where: Self.isClaim)
-        for work in 0..<100 {
-            queue.add(work)
-            signals.wake()
-            await journal.wait(for: 1) { $0 == .begun(work) }
+        await running(loop.run) {
+            await journal.wait(for: 1, where: Self.isClaim)
+            for work in 0..<100 {
+                queue.add(work)
+                signals.wake()
+                await journal.wait(for: 1) { $0 == .begun(work) }
+            }
         }
-        running.cancel()
-        await running.value
     }
 
     @Test func `a failed round is followed by another, and an outage is logged when it begins and ends`() async {
@@ -130,10 +128,7 @@ struct WorkLoopTests {
                 journal.write(.claim(free: free))
                 return .idle()
             })
-        let running = Task { await loop.run() }
-        await journal.wait(for: 1, where: Self.isClaim)
-        running.cancel()
-        await running.value
+        await running(loop.run) { await journal.wait(for: 1, where: Self.isClaim) }
         #expect(failures.withLock { $0 } == -1)
         #expect(lines.all == ["warning failed; trying again", "notice over: failed"])
     }
@@ -148,14 +143,13 @@ struct WorkLoopTests {
                 return isAllowed.load(ordering: .relaxed)
             })
         ) { _ in }
-        let running = Task { await loop.run() }
-        for await _ in asked.stream { break }
-        #expect(journal.all.isEmpty)
-        isAllowed.store(true, ordering: .relaxed)
-        loop.wake()
-        await journal.wait(for: 1) { $0 == .begun(7) }
-        running.cancel()
-        await running.value
+        await running(loop.run) {
+            for await _ in asked.stream { break }
+            #expect(journal.all.isEmpty)
+            isAllowed.store(true, ordering: .relaxed)
+            loop.wake()
+            await journal.wait(for: 1) { $0 == .begun(7) }
+        }
     }
 
     @Test func `a stop lets running work end and claims nothing more`() async {
@@ -183,10 +177,7 @@ struct WorkLoopTests {
             withExtendedLifetime(hold) {}
             journal.write(.cancelled(work))
         }
-        let running = Task { await loop.run() }
-        await journal.wait(for: 1, where: isBegun)
-        running.cancel()
-        await running.value
+        await running(loop.run) { await journal.wait(for: 1, where: isBegun) }
         return journal.all
     }
 

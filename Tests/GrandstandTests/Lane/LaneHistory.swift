@@ -79,10 +79,10 @@ struct LaneHistory {
         write()
     }
 
-    /// Does what the store does after each call: sets `waitsSince`, the time since which the lane waits, to the lane's
+    /// Does what the store does after each call: sets `storedDue`, the time since which the lane waits, to the lane's
     /// due time, or to `nil` if the lane is leased.
     private mutating func write() {
-        lane[.channel].waitsSince = lane[.channel].lease == nil ? verbs.due(lane, now) : nil
+        lane[.channel].storedDue = lane[.channel].lease == nil ? verbs.due(lane, now) : nil
     }
 
     // MARK: Steps
@@ -247,24 +247,24 @@ struct LaneHistory {
     }
 
     private mutating func answer(_ message: LaneMessage, _ verdict: Verdict, _ replica: UUID) {
-        var mayBeProcessed = true
+        var mayHaveBeenProcessed = true
         switch verdict {
         case .accepted, .expired, .rejected: orders[message.id! - 1].isDone = true
         case .throttled(let until, _):
-            mayBeProcessed = false
+            mayHaveBeenProcessed = false
             heldUntil = until
             orders[message.id! - 1].retryAt = until
         case .retry(let time, _):
-            mayBeProcessed = random.chance(0.5)
+            mayHaveBeenProcessed = random.chance(0.5)
             orders[message.id! - 1].retryAt = time
         case .channelDoubted: break
         }
-        if !mayBeProcessed { orders[message.id! - 1].openAttempts -= 1 }
-        story.append("settle \(message.id!) \(verdict)\(mayBeProcessed ? "" : ", refused")")
+        if !mayHaveBeenProcessed { orders[message.id! - 1].openAttempts -= 1 }
+        story.append("settle \(message.id!) \(verdict)\(mayHaveBeenProcessed ? "" : ", refused")")
         let stranger = replicas.first { $0 != replica }!
         let before = lane
         var settled = ClaimedDelivery(message, of: lane, by: stranger, verdict, at: now)
-        settled.mayBeProcessed = mayBeProcessed
+        settled.mayHaveBeenProcessed = mayHaveBeenProcessed
         verbs.settle(&lane, settled, now)
         expect(lane == before, "another replica's verdict counts")
         settled.replica = replica

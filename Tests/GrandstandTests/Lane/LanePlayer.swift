@@ -195,7 +195,7 @@ private struct LanePlayer {
             log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))
         }
         // Does what the store does after each call.
-        lane[.channel].waitsSince = lane[.channel].lease == nil ? lane.due(at: now) : nil
+        lane[.channel].storedDue = lane[.channel].lease == nil ? lane.due(at: now) : nil
     }
 
     private mutating func lose(_ channel: (inout Lane, Date) -> Void) {
@@ -260,7 +260,7 @@ private struct LanePlayer {
             }
         let sent = lane.messages[(message ?? underWay ?? 1) - 1]
         var settled = ClaimedDelivery(sent, of: lane, by: replicas[replica], verdict, at: now)
-        if case .refused = answer { settled.mayBeProcessed = false }
+        if case .refused = answer { settled.mayHaveBeenProcessed = false }
         let before = lane
         if lane.settle(settled, at: now) != nil { log.append("doubt") }
         if lane == before { log.append("ignored") }

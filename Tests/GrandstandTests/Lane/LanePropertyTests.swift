@@ -116,7 +116,7 @@ struct LanePropertyTests {
             case .forgetsWhatMayHaveLeft:
                 verbs.settle = { lane, settlement, now in
                     var refused = settlement
-                    refused.mayBeProcessed = false
+                    refused.mayHaveBeenProcessed = false
                     lane.settle(refused, at: now)
                 }
             case .slowClock:

@@ -39,7 +39,8 @@ final class GaugeWatch: Sendable {
     /// The work that waits now, and the database's size. Unsettled rows are counted by partial indexes, so the cost
     /// depends on the amount of this work, not on the amount of history.
     ///
-    /// The oldest delivery is the one that could be sent and was accepted first, or whose `sendAt` was first. Messages
+    /// The oldest delivery is the one that could be sent and was accepted first, or whose `sendAt` was first; a quiet
+    /// state could not be sent while it was held for its interval. Disabled webhooks do not count. Messages
     /// whose channel does not exist yet are ignored. Messages to tokens are ignored, too, because many tokens take long.
     /// A reconciliation's age counts from the end of the newest one; if there was none, from the app's registration.
     ///
@@ -52,7 +53,8 @@ final class GaugeWatch: Sendable {
             with pending as (
                 select l.environment, d.state, count(*) as count,
                     min(case when d.state in ('queued', 'sending') and d.tokens is null
-                        then greatest(b.accepted_at, b.send_at) end) as oldest
+                        then greatest(b.accepted_at, b.send_at, case when d.attempts = 0 then d.next_attempt_at end)
+                        end) as oldest
                 from deliveries d
                 cross join lateral (select environment from audiences where lane = d.lane offset 0) l
                 cross join lateral (
@@ -68,8 +70,11 @@ final class GaugeWatch: Sendable {
                 from unnest(enum_range(null::environment)) e
                 left join pending p on p.environment = e group by e
                 union all
-                select 'grandstand_webhook_oldest_seconds', '{}', 0, min(created_at)
-                from webhook_messages where settled_at is null
+                select 'grandstand_webhook_oldest_seconds', '{}', 0, min(m.created_at) from webhooks w
+                cross join lateral (
+                    select created_at from webhook_messages where webhook = w.id and settled_at is null
+                    order by created_at limit 1) m
+                where w.state = 'enabled'
                 union all
                 select 'grandstand_reconciliation_age_seconds',
                     array[ae.bundle_id, ae.environment::text], 0, coalesce(r.finished_at, a.created_at)

@@ -87,15 +87,12 @@ final class ServerMetrics: MetricsFactory {
     /// Adds a source of gauges, which is called whenever metrics are read.
     func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.withLock { $0.append(source) } }
 
+    /// Returns a counter for answers of one kind.
+    ///
     /// - Parameters:
     ///   - method: one of those that the HTTP parser knows. It refuses others.
-    ///   - path: the route's path; `nil`: there is no route. The request's own path is not used, so that clients cannot
-    ///     create new time series.
-    func answered(method: String, path: String?, status: Int, time: Duration) {
-        answers(method: method, path: path ?? "none", status: status)(time)
-    }
-
-    /// Returns a counter for answers of one kind.
+    ///   - path: the route's path, or `none`. The request's own path is not used, so that clients cannot create new
+    ///     time series.
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
         let counter = series("grandstand_http_requests_total", [method, path, "\(status)"])
         let timer = series("grandstand_http_request_seconds", [method, path])

@@ -80,7 +80,10 @@ package struct DeliveryPlan: Sendable {
         }
 
         try Self.refuseTooLarge(request.payload(), nil, now: now)
-        let overridden = Self.overridden(request, chosen)
+        // The variants that have their own content or alert and belong to one of these audiences.
+        let byVariant = request.byVariant ?? [:]
+        let variants = Set(chosen.compactMap(\.variant))
+        let overridden = variants.filter { byVariant[$0.rawValue] != nil }.sorted()
         for variant in overridden {
             try Self.refuseTooLarge(request.payload(for: variant), variant, now: now)
         }
@@ -96,12 +99,6 @@ package struct DeliveryPlan: Sendable {
             items[index].refusal = refusal(ofTokensOf: items[index].audience)
         }
         try check()
-    }
-
-    /// The variants that have their own content or alert and belong to one of these audiences, sorted by name.
-    private static func overridden(_ request: Contract.BroadcastDraft, _ audiences: [Audience]) -> [Variant] {
-        guard let byVariant = request.byVariant, !byVariant.isEmpty else { return [] }
-        return Set(audiences.lazy.compactMap(\.variant)).filter { byVariant[$0.rawValue] != nil }.sorted()
     }
 
     /// A message of the broadcast `id`, as its lane accepts it. It gets its own request ID then.
@@ -210,7 +207,7 @@ package struct DeliveryPlan: Sendable {
         guard let date = payload.dismissalDate, date > latest else { return }
         let detail =
             "dismissalDate is more than four hours after the end is sent; Apple removes an ended activity by then. "
-            + "Use a time up to \(RFC3339.text(Date(timeIntervalSince1970: Double(latest)))), a past one to "
+            + "Use a time up to \(RFC3339.text(Date(epoch: latest))), a past one to "
             + "remove it at once, or leave it out for Apple's four hours."
         throw Problem.invalid("The dismissal is too late.", at: "/dismissalDate", detail)
     }
