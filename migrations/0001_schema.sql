@@ -412,7 +412,7 @@ create table audiences (
     -- The priority of the audience's messages if a broadcast gives none.
     priority smallint check (priority in (1, 5, 10)),
     -- The content type of the audience's messages; null: the event's content type, or, if the event has none, the app's
-    -- only content type.
+    -- oldest content type.
     content text,
     -- Whether the event's start, if it declares one, is for this audience.
     starts boolean not null default true,

@@ -34,7 +34,7 @@ package struct LookupBody: Sendable, Equatable {
 package struct LookupRecord: Sendable, Equatable, Decodable {
     package var key: EventKey
     /// The lowercased bundle ID.
-    var topic: String
+    var apnsTopic: String
     var environment: APNsEnvironment
     /// The lane of the audience's messages.
     package var lane = 0
@@ -87,7 +87,9 @@ package struct LookupRecord: Sendable, Equatable, Decodable {
             cancelledAt: cancelledAt, now: now)
     }
 
-    package func isOf(_ app: AppEnvironment) -> Bool { environment == app.environment && topic == app.bundleID.topic }
+    package func isOf(_ app: AppEnvironment) -> Bool {
+        environment == app.environment && apnsTopic == app.bundleID.topic
+    }
 }
 
 extension [LookupRecord] {

@@ -17,7 +17,7 @@ struct Columns<Row>: Sendable {
         /// - Parameters:
         ///   - type: the PostgreSQL type that the parameter is cast to, such as an enumeration.
         ///   - sql: an SQL expression for the value, instead of the cast. In it, the parameter is `r.` and the column's
-        ///     name.
+        ///     name; in updates, `t.` has the present value.
         ///   - isAlways: whether the column is written with every row.
         init<Value: PostgresScalarElement & Equatable>(
             _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
@@ -73,13 +73,12 @@ struct Columns<Row>: Sendable {
         let changed = columns.filter { column in
             column.isAlways || rows.indices.contains { !column.isSame(rows[$0], before[$0]) }
         }
-        let row = table.prefix(1)
         let parameters = changed.indices.map { "$\($0 + 2)" }.joined(separator: ", ")
         return PostgresQuery(
             unsafeSQL: """
-                update \(table) \(row) set \(changed.map { "\($0.name) = \($0.sql)" }.joined(separator: ", "))
+                update \(table) t set \(changed.map { "\($0.name) = \($0.sql)" }.joined(separator: ", "))
                 from unnest($1, \(parameters)) as r(id, \(changed.map(\.name).joined(separator: ", ")))
-                where \(row).\(key) = r.id and \(row).\(key) = any($1)
+                where t.\(key) = r.id and t.\(key) = any($1)
                 """, bindings: [PostgresBinding(ids)] + changed.map { $0.values(rows) })
     }
 }

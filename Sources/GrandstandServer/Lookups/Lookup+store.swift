@@ -55,7 +55,7 @@ struct LookupStore: Sendable {
     func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
         let rows = try await database.query(
             """
-            select e.key, a.topic, u.environment, u.lane, nullif(u.variant, '') as variant,
+            select e.key, a.topic as "apnsTopic", u.environment, u.lane, nullif(u.variant, '') as variant,
                 u.storage_policy as "storagePolicy", u.delivery, c.channel_id as "channelID", e.starts_at as "startsAt",
                 e.ends_at as "endsAt", e.first_update_at as "firstUpdateAt",
                 coalesce(e.ended_at, u.fenced_at) as "endedAt", e.cancelled_at as "cancelledAt",

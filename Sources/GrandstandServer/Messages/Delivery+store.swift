@@ -112,12 +112,11 @@ extension ClaimedDelivery {
             contents[try row.decode("id")] = (try row.draft(), try row.decode("asked_at"))
         }
         let addresses: [APNsAddress] = try results[results.count - 1].read()
-        return taken.compactMap { lane, message in
+        return try taken.compactMap { lane, message in
             guard let address = addresses.first(where: { $0.app == lane.audience.app }),
                 let own = contents[message.broadcast], let other = contents[message.content]
             else {
-                assertionFailure("a message that waits has its broadcast and its app")
-                return nil
+                throw PostgresError(.decoding, "message \(message.id ?? 0) waits without its broadcast or its app")
             }
             return ClaimedDelivery(
                 message, on: lane, at: address, own: own.draft, content: other.draft, askedAt: own.askedAt,

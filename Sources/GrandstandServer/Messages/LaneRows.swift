@@ -100,7 +100,7 @@ extension LaneRows {
         [
             .init("channel") { $0.lane.channel?.id },
             // Without a waiting message no rank is needed, and each change of the rank would also change an index.
-            .init("rank", sql: "coalesce(r.rank, a.rank)", isAlways: true) {
+            .init("rank", sql: "coalesce(r.rank, t.rank)", isAlways: true) {
                 $0.lane.pending.isEmpty ? nil : $0.lane.rank(at: $0.now).rawValue
             },
             .init("fenced_at") { $0.lane.fencedAt },

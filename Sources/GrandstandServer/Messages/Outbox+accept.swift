@@ -34,6 +34,7 @@ extension Outbox {
     private func decide(_ items: [Intake]) async throws -> [Result<Contract.Broadcast?, Problem>] {
         guard !items.isEmpty else { return [] }
         guard items.count == 1, !database.isJoined, let acceptances else {
+            // In a joined transaction `bulk` uses its connection (`Database.identity`).
             return await counted(try await commit(items, on: bulk))
         }
         return await counted([try await acceptances.run(items[0])])

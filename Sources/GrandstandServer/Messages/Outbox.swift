@@ -52,6 +52,7 @@ struct Outbox: Sendable {
         self.dispatch = dispatch ?? database
         self.wakeUps = wakeUps ?? WakeUps(self.dispatch)
         self.alertFreshness = alertFreshness
+        // This copy has no batches, so a batch does not wait for another.
         let outbox = self
         // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
         acceptances = Batch(slots: Self.acceptSlots, limit: Self.acceptLimit) {

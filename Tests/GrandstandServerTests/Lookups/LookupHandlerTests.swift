@@ -128,7 +128,7 @@ private final class Line {
         let key = try #require(EventKey(rawValue: "derby"))
         let records = [("abc=", nil), ("de=", "de"), ("fr=", "fr")].map { channelID, variant in
             LookupRecord(
-                key: key, topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                key: key, apnsTopic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
                 channelID: channelID, variant: variant.flatMap { Variant(rawValue: $0) })
         }
         replica.put(key, records)

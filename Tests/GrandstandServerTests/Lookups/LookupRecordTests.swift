@@ -14,7 +14,7 @@ struct LookupRecordTests {
         channelID: String? = "abc=", startsAt: Date? = nil, endedAt: Date? = nil, cancelledAt: Date? = nil
     ) -> LookupRecord {
         LookupRecord(
-            key: name.key, topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored,
+            key: name.key, apnsTopic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored,
             channelID: channelID, startsAt: startsAt, endedAt: endedAt, cancelledAt: cancelledAt)
     }
 
@@ -76,7 +76,7 @@ struct LookupRecordTests {
             return record
         }
         var (other, development) = (record(), record())
-        other.topic = "com.example.other"
+        other.apnsTopic = "com.example.other"
         development.environment = .development
         let name = LookupName(app: name.app, key: name.key, variant: asked.flatMap { Variant(rawValue: $0) })
         var entry = LookupEntry([other, development] + records)
@@ -179,7 +179,8 @@ struct LookupListTests {
                 [[nil], [german], [nil, german], [german, french], []].randomElement(using: &random) ?? []
             events[key] = variants.map { variant in
                 LookupRecord(
-                    key: key, topic: Self.app.bundleID.topic, environment: .production, storagePolicy: .noMessageStored,
+                    key: key, apnsTopic: Self.app.bundleID.topic, environment: .production,
+                    storagePolicy: .noMessageStored,
                     channelID: "c", startsAt: startsAt, firstUpdateAt: firstUpdateAt,
                     endedAt: Int.random(in: 0..<4, using: &random) == 0 ? Self.now : nil, variant: variant,
                     name: "Match", topics: followed)

@@ -27,7 +27,8 @@ struct LookupReplicaTests {
 
     private func record(_ channelID: String) throws -> LookupRecord {
         LookupRecord(
-            key: try name().key, topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored,
+            key: try name().key, apnsTopic: "com.example.goal", environment: .production,
+            storagePolicy: .noMessageStored,
             channelID: channelID, name: "Match")
     }
 
