@@ -139,7 +139,8 @@ extension SimulatorState {
     mutating func push(
         _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Double
     ) throws(Refusal) -> SimulatorAnswer {
-        if Self.hasDuplicates(request) { throw Refusal(.duplicateHeaders) }
+        let names = request.headers.map(\.name).filter { $0.hasPrefix("apns-") || $0 == APNsHeader.authorization }
+        if Set(names).count < names.count { throw Refusal(.duplicateHeaders) }
         let token = token.lowercased()
         if token.isEmpty { throw Refusal(.missingDeviceToken) }
         let isHexadecimal = token.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
@@ -231,10 +232,5 @@ extension SimulatorState {
         if address.app != app.name { throw Refusal(.deviceTokenNotForTopic) }
         if let gone = address.gone { throw gone }
         return address
-    }
-
-    private static func hasDuplicates(_ request: SimulatorRequest) -> Bool {
-        let names = request.headers.map(\.name).filter { $0.hasPrefix("apns-") || $0 == APNsHeader.authorization }
-        return Set(names).count < names.count
     }
 }

@@ -41,7 +41,7 @@ struct CrowdRows {
     /// A token that may have had the alert gets the same push again, which does not ring twice because its timestamp is
     /// the same. If the alert goes with other content now, the token gets the newest content without the alert.
     ///
-    /// - Returns: with the last of those that were not tried yet.
+    /// - Returns: the tokens, and the place of the last one that gets its first push; `after` if there is none.
     func shard(
         of message: LaneMessage, _ delivery: Int, size: Int, at now: Date
     ) async throws -> (members: [Shard.Member], last: TokenProgress.Place?) {

@@ -22,7 +22,7 @@ struct ForecastSimulationTests {
                 stores.clock.advance(by: 3_600)
             }
             let used = try await season.used()
-            let forecast = try await season.quota().forecast
+            let forecast = try await stores.quota().forecast
             #expect(forecast.peak >= used)
             var peak = (count: used, at: stores.now)
             let decided = stores.now
@@ -71,7 +71,9 @@ private struct Season {
         for (name, declared) in drafts {
             var draft = declared
             let key = try EventKey.sample(name)
-            guard try await isOpen(key), draft.channelsOpenAt ?? stores.now <= stores.now else { continue }
+            guard let event = try await stores.event(key), !event.isOver,
+                draft.channelsOpenAt ?? stores.now <= stores.now
+            else { continue }
             switch Int.random(in: 0..<40, using: &random) {
             case 0..<8: try await stores.accept(.update(), for: name)
             case 8: try await stores.accept(.end(), for: name)
@@ -102,19 +104,9 @@ private struct Season {
         while try await !stores.provision().isEmpty {}
     }
 
-    func quota() async throws -> Quota {
-        let app = try BundleID.sample()
-        return try #require(try await stores.quotas().first { $0.bundleID == app && $0.environment == .production })
-    }
-
     func used() async throws -> Int {
-        let quota = try await quota()
+        let quota = try await stores.quota()
         return quota.used + quota.reserved
-    }
-
-    private func isOpen(_ key: EventKey) async throws -> Bool {
-        guard let event = try await stores.event(key) else { return false }
-        return !event.isOver
     }
 
     private func send() async throws {
