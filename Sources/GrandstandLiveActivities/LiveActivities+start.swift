@@ -69,9 +69,8 @@ extension LiveActivities {
     /// The activity, if it already exists. The app may have been killed after the activity was started and before it
     /// was recorded, or a push or another launch may have started the activity.
     private func existing(_ wanted: WantedStart) async -> DeviceActivity? {
-        let condition = await host.condition()
-        self.condition = condition
-        return condition.activities.first { $0.name == wanted.name && $0.id != wanted.replaces && $0.state.isLive }
+        condition = await host.condition()
+        return condition?.activities.first { $0.name == wanted.name && $0.id != wanted.replaces && $0.state.isLive }
     }
 
     private func tryOnce(_ wanted: WantedStart) async -> StartResult {

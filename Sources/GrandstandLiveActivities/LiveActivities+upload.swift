@@ -23,7 +23,9 @@ extension LiveActivities {
     private func observe() async {
         let look = Task { [looking] in
             await looking?.value
-            let condition = await self.host.condition()
+            var (known, condition) = (self.record, await self.host.condition())
+            // An activity that was started during the reading is not in it, and would count as removed.
+            while known != self.record { (known, condition) = (self.record, await self.host.condition()) }
             self.condition = condition
             self.isUnseen = false
             var replaced: [String] = []

@@ -32,8 +32,8 @@ public actor LiveActivities {
 
     /// The last reading of the system.
     var looking: Task<Void, Never>?
-    /// Whether a state of the system could not be recorded.
-    var isUnseen = false
+    /// Whether the system's state is not recorded yet, or could not be recorded.
+    var isUnseen = true
     private var running: [Task<Void, Never>] = []
     /// Rings when there may be something to do. A ring during a step is kept until the next rest.
     let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -67,14 +67,14 @@ public actor LiveActivities {
             })
     }
 
-    /// Stops watching and uploading, as if the app were killed. Returns when no attempt to start an activity is left.
+    /// Stops watching and uploading, as if the app were killed. Returns when nothing is in progress that could start an
+    /// activity or change the record.
     package func stop() async {
         for task in running { task.cancel() }
-        wake()
-        while let attempt = attempts.values.first {
-            attempt.cancel()
-            _ = await attempt.value
-        }
+        for attempt in attempts.values { attempt.cancel() }
+        for task in running { await task.value }
+        for attempt in attempts.values { _ = await attempt.value }
+        await looking?.value
     }
 
     /// Follows topics. They are saved at once, and uploaded as soon as possible.
@@ -106,7 +106,6 @@ public actor LiveActivities {
     ///
     /// - Throws: `locked`.
     public func unfollow(_ topics: some Sequence<String> & Sendable) throws(LiveActivitiesError) {
-        let topics = Array(topics)
         try setTopics { $0.subtract(topics) }
     }
 

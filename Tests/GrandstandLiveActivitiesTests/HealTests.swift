@@ -43,7 +43,7 @@ struct HealTests {
     }
 
     @Test(arguments: [(#"{"home": 2}"#, "card-1"), (#"{"home": 3}"#, "pushed")])
-    func `an activity started by push stays if it shows the newest content, otherwise it is replaced`(
+    func `an activity started by push stays if it shows the newest content, else it is replaced`(
         shown: String, card: String
     ) async throws {
         let phone = Phone()
@@ -62,7 +62,7 @@ struct HealTests {
         }
     }
 
-    @Test func `an activity started by push on a variant is compared with that variant`() async throws {
+    @Test func `an activity started by push on a variant is compared with it`() async throws {
         let phone = Phone()
         phone.host.change { $0.activities = [Phone.card("pushed")] }
         phone.host.show(Self.new, on: "pushed")

@@ -12,15 +12,15 @@ struct StartTests {
     @Test func `an activity is started on its channel with the newest content, and reported`() async throws {
         try await Phone.with { phone, app in
             phone.server.setLookup("derby", Self.found)
-            #expect(try await app.show(Phone.match()) == .shown("card-1"))
+            await app.uploaded()
+            // The activity starts while the system is read, and is not in this reading.
+            phone.host.setOnReading { _ = try? await app.show(Phone.match()) }
+            await app.refresh()
             #expect(phone.host.channels == ["dGVzdA=="])
             #expect(phone.host.content(of: "card-1") == Data(#"{"home": 2}"#.utf8))
             await app.uploaded()
             let entry = try #require(await phone.known(app)?.activities["card-1"])
             #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
-            // A second request gives the same activity.
-            #expect(try await app.show(Phone.match()) == .shown("card-1"))
-            #expect(phone.host.channels.count == 1)
         }
     }
 
@@ -123,8 +123,7 @@ struct StartTests {
         ) async throws -> (Set<String>, String?) {
             let phone = Phone()
             defer { phone.discard() }
-            phone.server.setLookup(
-                "derby", .found(channelID: "b25l", variant: first, variants: variants))
+            phone.server.setLookup("derby", .found(channelID: "b25l", variant: first, variants: variants))
             for variant in variants {
                 phone.server.setLookup(
                     "derby \(variant)",
@@ -152,10 +151,12 @@ struct StartTests {
     }
 
     @Test func `a start for an event that is over fails at once`() async throws {
-        try await Phone.with { phone, app in
+        try await Phone.with { phone, _ in
             phone.server.setLookup("derby", .failure(ServerProblem.device(410, "event-ended")))
+            let app = LiveActivities(host: phone.host, server: phone.server, store: phone.store(), time: phone.time)
             await #expect(throws: LiveActivitiesError.eventEnded("derby")) { try await app.show(Phone.match()) }
-            #expect(await app.status.waitingFor.isEmpty)
+            let status = await app.status
+            #expect(status.waitingFor.isEmpty && status.phase == .uploading)
         }
     }
 
@@ -190,7 +191,7 @@ struct StartTests {
         }
     }
 
-    @Test func `a scheduled activity exists at once and is reported when it is shown`() async throws {
+    @Test func `a scheduled activity exists at once and is reported when shown`() async throws {
         try await Phone.with { phone, app in
             phone.server.setLookup("derby", Self.found)
             _ = try await app.show(Phone.match(startsAt: Date(timeIntervalSince1970: 1_900_000_000)))

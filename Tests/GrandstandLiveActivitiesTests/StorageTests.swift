@@ -100,7 +100,7 @@ struct FailingDiskTests {
         try await Phone.with(Phone(time: .standing)) { phone, app in
             await app.uploaded()
             phone.server.setLookup("derby", .found(channelID: nil))
-            phone.host.setOnStart { try? Self.fail(phone) }
+            phone.host.setOnReading { try? Self.fail(phone) }
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
             await app.flush()
             #expect(await app.status.waitingFor == ["derby"])

@@ -10,7 +10,7 @@ package final class FakeHost: ActivityHost {
         var condition: HostCondition
         var readers: [AsyncStream<HostEvent>.Continuation] = []
         var isInFront = true
-        var onStart: @Sendable () -> Void = {}
+        var onReading: (@Sendable () async -> Void)?
         var channels: [String?] = []
         var contents: [String: Data] = [:]
         var secondCards = 0
@@ -44,30 +44,32 @@ package final class FakeHost: ActivityHost {
     /// Sets whether the app is in the foreground.
     package func setInFront(_ isInFront: Bool) { state.withLock { $0.isInFront = isInFront } }
 
-    /// Sets what else happens whenever an activity is started.
-    package func setOnStart(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onStart = body } }
+    /// Sets what happens during the next reading, whose answer is older.
+    package func setOnReading(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.onReading = body }
+    }
 
     package func tell(_ event: HostEvent) {
         for reader in state.withLock({ $0.readers }) { reader.yield(event) }
     }
 
-    package func condition() async -> HostCondition { state.withLock { $0.condition } }
+    package func condition() async -> HostCondition {
+        let (condition, body) = state.withLock { ($0.condition, $0.onReading.take()) }
+        await body?()
+        return condition
+    }
 
     package func events() -> AsyncStream<HostEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
-        state.withLock { $0.readers.append(continuation) }
-        return stream
+        AsyncStream { continuation in state.withLock { $0.readers.append(continuation) } }
     }
 
     package func start(_ wanted: WantedStart, as found: Lookup) async throws -> DeviceActivity? {
         state.withLock { state in
-            let isSecond = state.condition.activities.contains {
+            state.secondCards += state.condition.activities.count {
                 $0.eventKey == wanted.eventKey && $0.attributesType == wanted.attributesType && $0.state.isLive
             }
-            if isSecond { state.secondCards += 1 }
             guard state.isInFront else { return nil }
             state.channels.append(found.channelId)
-            state.onStart()
             let card = DeviceActivity(
                 id: "card-\(state.channels.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
                 state: wanted.startsAt == nil ? .active : .pending)
@@ -102,7 +104,7 @@ package final class FakeHost: ActivityHost {
 
 /// A phone with a disk, a keychain and a stand-in for ActivityKit, on which the app is launched and killed.
 package struct Phone: Sendable {
-    package let folder: URL
+    package let folder = FileManager.default.temporaryDirectory.appendingPathComponent("grandstand-\(UUID())")
     package let host: FakeHost
     package let server = FakeServer()
     /// The network between the phone and the server.
@@ -110,7 +112,6 @@ package struct Phone: Sendable {
     package let time: ClientTime
 
     package init(host: FakeHost = FakeHost(), time: ClientTime = TestTime().time) {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("grandstand-\(UUID().uuidString)")
         self.host = host
         network = FakeNetwork(to: server)
         self.time = time
