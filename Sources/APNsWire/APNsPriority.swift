@@ -9,7 +9,7 @@ package enum APNsPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     case immediate = 10
 
     /// The priority of a Live Activity push to a device token, which must be 5 or 10 (docs/internals/apns.md C6).
-    package var ofDevicePush: APNsPriority { max(self, .powerAware) }
+    package var forDevicePush: APNsPriority { max(self, .powerAware) }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -7,7 +7,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
     /// received.
     package let rawValue: String
     /// The reason as APNs spelled it: for people, the audit log and logs.
-    package let text: String
+    package let spelling: String
     /// The documented status; `nil` for an unknown reason.
     package let status: Int?
     private let meaning: Meaning?
@@ -18,19 +18,19 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         let compact = rawValue.filter { $0 != " " }
         let known = Self.byName[Self.aliases[compact] ?? compact]
         self.rawValue = known?.rawValue ?? rawValue
-        text = rawValue
+        spelling = rawValue
         status = known?.status
         meaning = known?.meaning
     }
 
     private init(_ name: String, _ status: Int, _ meaning: Meaning) {
         rawValue = name
-        text = name
+        spelling = name
         self.status = status
         self.meaning = meaning
     }
 
-    package var description: String { text }
+    package var description: String { spelling }
 
     /// Compares the canonical spellings.
     package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }

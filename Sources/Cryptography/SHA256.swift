@@ -8,15 +8,15 @@ package enum SHA256 {
     private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 
     package static func hash(_ message: [UInt8]) -> [UInt8] {
-        bytes { EVP_Digest(message, message.count, $0, nil, algorithm, nil) == 1 }
+        digest { EVP_Digest(message, message.count, $0, nil, algorithm, nil) == 1 }
     }
 
     /// HMAC-SHA-256 (RFC 2104).
     package static func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-        bytes { HMAC(algorithm, key, Int32(key.count), message, message.count, $0, nil) != nil }
+        digest { HMAC(algorithm, key, Int32(key.count), message, message.count, $0, nil) != nil }
     }
 
-    private static func bytes(_ body: (UnsafeMutablePointer<UInt8>?) -> Bool) -> [UInt8] {
+    private static func digest(_ body: (UnsafeMutablePointer<UInt8>?) -> Bool) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             precondition(body(buffer.baseAddress), "libcrypto cannot compute SHA-256")
             count = byteCount

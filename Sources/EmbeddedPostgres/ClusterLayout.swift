@@ -5,7 +5,7 @@ struct ClusterLayout: Sendable, Equatable {
     /// The kernel stores a socket's path in a field of fixed length. On Linux it has four bytes more than on macOS.
     static let socketPathLimit = 103
     /// The name of the database and of its owner.
-    static let name = "grandstand"
+    static let databaseName = "grandstand"
     /// The number in the socket's name. By default the server listens on no TCP port.
     static let port = 5432
 
@@ -32,11 +32,11 @@ struct ClusterLayout: Sendable, Equatable {
     var postmasterFile: String { "\(data)/postmaster.pid" }
     /// The server's process ID. Other than `postmasterFile`, it is never that of an earlier server, because the folder is
     /// emptied before a start.
-    var processFile: String { "\(socketFolder)/server.pid" }
+    var externalPIDFile: String { "\(socketFolder)/server.pid" }
 
     /// A connection string with keywords for libpq.
     func connectionString(tcpPort: Int? = nil) -> String {
-        let login = "user=\(Self.name) dbname=\(Self.name)"
+        let login = "user=\(Self.databaseName) dbname=\(Self.databaseName)"
         if let tcpPort { return "host=127.0.0.1 port=\(tcpPort) \(login)" }
         // libpq's quoting: single quotes, with a backslash before each quote and backslash.
         let host = socketFolder.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
@@ -89,7 +89,7 @@ extension ClusterLayout {
     /// The major version of PostgreSQL that created the data; nil: there are no data.
     ///
     /// - Throws: if the folder for the data has other files.
-    func version() throws(PostgresClusterError) -> String? {
+    func dataVersion() throws(PostgresClusterError) -> String? {
         let version = try? String(contentsOfFile: "\(data)/PG_VERSION", encoding: .utf8)
         if let version = version?.split(separator: "\n").first { return String(version) }
         let names = try? FileManager.default.contentsOfDirectory(atPath: data)
@@ -125,18 +125,18 @@ extension ClusterLayout {
 
     /// The file of a running server: a line each for process ID, data, start time, port, socket folder, address, shared
     /// memory, and "ready" if the server accepts connections. A server that was killed leaves it behind.
-    var serverFile: String? { try? String(contentsOfFile: postmasterFile, encoding: .utf8) }
+    var pidText: String? { try? String(contentsOfFile: postmasterFile, encoding: .utf8) }
 }
 
 /// PostgreSQL's programs, and how they are started.
 struct Programs: Sendable, Equatable {
     let folder: String
     /// The command that precedes a program, to run it under another account.
-    var prefix: [String] = []
+    var commandPrefix: [String] = []
 
     /// Runs a program to its end.
     func run(_ name: String, _ arguments: [String], input: String = "") async throws -> ProgramRun {
-        try await ProgramRun.of(prefix + ["\(folder)/\(name)"] + arguments, input: input)
+        try await ProgramRun.of(commandPrefix + ["\(folder)/\(name)"] + arguments, input: input)
     }
 
     /// The folders that are searched: `PATH`, then those of Debian and Homebrew with the highest version first.
@@ -228,7 +228,7 @@ struct ProgramRun: Sendable {
 extension String {
     /// The line of an output that best explains a failure: the last error, or else the last line. The last line alone is
     /// often not the cause: after an error, PostgreSQL's programs also print hints and what they do next.
-    var complaint: String {
+    var errorLine: String {
         let lines = split(whereSeparator: \.isNewline).filter { $0.contains { !$0.isWhitespace } }
         let words = ["error:", "FATAL:", "PANIC:"]
         let error = lines.last { line in words.contains { line.contains($0) } }

@@ -12,7 +12,7 @@ package final class PostgresCluster: Sendable {
     package let directory: String
     let durable: Bool
     let tcpPort: Int?
-    let folders: [String]
+    let programFolders: [String]
     let logger: Logger
     /// The last requested start or stop, which has the running server. Starts and stops run one after the other.
     private let last = Mutex<Task<ServerProcess?, any Error>?>(nil)
@@ -30,7 +30,7 @@ package final class PostgresCluster: Sendable {
         directory: String, logger: Logger, durable: Bool = true, tcpPort: Int? = nil, programs: [String]? = nil
     ) {
         (self.directory, self.durable, self.tcpPort) = (directory, durable, tcpPort)
-        self.folders = programs ?? Programs.folders()
+        self.programFolders = programs ?? Programs.folders()
         self.logger = logger
     }
 
@@ -59,8 +59,8 @@ package final class PostgresCluster: Sendable {
     /// started.
     ///
     /// - Returns: a connection string like that of `start`; `nil`: no server is ready there.
-    package func runningElsewhere() -> String? {
-        guard let layout = try? ClusterLayout.make(directory), let file = layout.serverFile else { return nil }
+    package func connectionElsewhere() -> String? {
+        guard let layout = try? ClusterLayout.make(directory), let file = layout.pidText else { return nil }
         return file.contains("\nready") ? layout.connectionString(tcpPort: tcpPort) : nil
     }
 
@@ -115,13 +115,13 @@ extension PostgresCluster {
     func launch() async throws -> ServerProcess {
         let layout = try ClusterLayout.make(directory)
         let lock = try layout.takeLock()
-        let version = try layout.version()
-        var programs = try await Programs.find(version, in: folders, data: layout.data)
+        let version = try layout.dataVersion()
+        var programs = try await Programs.find(version, in: programFolders, data: layout.data)
         let account = try ServerAccount.choose(for: layout.data)
         try layout.makeSocketFolder(owner: account)
         if let account {
             let entered = [layout.directory, layout.socketFolder, programs.folder]
-            programs.prefix = try await account.prefix(entering: entered)
+            programs.commandPrefix = try await account.wrapper(entering: entered)
         }
         if version == nil { try await create(layout, programs, owner: account) }
         let cluster = PreparedCluster(layout: layout, programs: programs, lock: lock)
@@ -145,16 +145,16 @@ extension PostgresCluster {
         defer { try? files.removeItem(atPath: new) }
         // `trust` asks for no password. Only the data's owner and root can reach the socket, because its folder is
         // 0700, and both can read the files anyway. There is no TCP port, except in some tests.
-        let initdb = ["-D", new, "-U", ClusterLayout.name, "--auth=trust", "--encoding=UTF8", "--locale=C"]
+        let initdb = ["-D", new, "-U", ClusterLayout.databaseName, "--auth=trust", "--encoding=UTF8", "--locale=C"]
         let session = ["--single", "-D", new, "-c", "exit_on_error=on", "-c", "fsync=\(durable)", "postgres"]
         for (program, arguments, input) in [
             ("initdb", durable ? initdb : initdb + ["--no-sync"], ""),
-            ("postgres", session, "CREATE DATABASE \(ClusterLayout.name)\n"),
+            ("postgres", session, "CREATE DATABASE \(ClusterLayout.databaseName)\n"),
         ] {
             let run = try await programs.run(program, arguments, input: input)
             if run.status == 0 { continue }
             throw PostgresClusterError(
-                description: "the embedded database could not be created, initdb said: \(run.output.complaint)")
+                description: "the embedded database could not be created, initdb said: \(run.output.errorLine)")
         }
         try Task.checkCancellation()
         try layout.check(rename(new, layout.data), "make \(layout.data)")
@@ -170,19 +170,19 @@ extension PostgresCluster {
         // Begin a new log, and keep the previous one.
         rename(layout.log, "\(layout.log).1")
         let log = try layout.open(layout.log, O_WRONLY | O_APPEND)
-        let stale = layout.serverFile
+        let stale = layout.pidText
         // Enough for a crash recovery, which replays at most a few hundred megabytes of log.
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
             let server = try ServerProcess(cluster, arguments(layout), log: log, stale: stale)
             do {
                 while server.isRunning, ContinuousClock.now < deadline {
-                    let file = layout.serverFile
+                    let file = layout.pidText
                     if file != stale, file?.contains("\nready") == true { return server }
                     try await Task.sleep(for: .milliseconds(10))
                 }
                 let text = try? String(contentsOfFile: layout.log, encoding: .utf8)
-                let complaint = text?.complaint ?? ""
+                let complaint = text?.errorLine ?? ""
                 // Sessions of a server that was killed end a moment after it. Then the start is repeated.
                 let isEarly = complaint.contains("pre-existing shared memory block")
                 if isEarly, ContinuousClock.now < deadline { continue }
@@ -201,7 +201,7 @@ extension PostgresCluster {
         let settings = [
             "listen_addresses=\(tcpPort == nil ? "" : "127.0.0.1")", "port=\(tcpPort ?? ClusterLayout.port)",
             "unix_socket_directories=\(layout.socketFolder)", "unix_socket_permissions=0700",
-            "external_pid_file=\(layout.processFile)",
+            "external_pid_file=\(layout.externalPIDFile)",
             // The values are small, for one machine. 250 connections are enough for an administrator and the pools of
             // several Grandstand servers, which have at most about 30 connections each.
             "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off",

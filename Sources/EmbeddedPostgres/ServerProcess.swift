@@ -24,8 +24,8 @@ final class ServerProcess: Sendable {
     init(_ cluster: PreparedCluster, _ arguments: [String], log: FileHandle, stale: String?) throws {
         self.cluster = cluster
         let programs = cluster.programs
-        let command = [Self.script, cluster.layout.processFile, "\(programs.folder)/postgres"] + arguments
-        shell = Process(programs.prefix + ["/bin/sh", "-c"] + command)
+        let command = [Self.script, cluster.layout.externalPIDFile, "\(programs.folder)/postgres"] + arguments
+        shell = Process(programs.commandPrefix + ["/bin/sh", "-c"] + command)
         // Another program may have the number of the ended server now: in a container the same numbers return at every
         // start. This variable, which `pg_ctl` sets to the number of its parent, tells PostgreSQL that the number in its
         // lock files is not a server's.
@@ -78,8 +78,8 @@ extension PreparedCluster {
     /// - Throws: `PostgresClusterError` if the server does not stop, or somebody else has started it. A PostgreSQL of
     ///   another account, which we may not signal, only has the number of a server that has ended.
     func stopServer() async throws {
-        guard let process = layout.serverFile?.split(separator: "\n").first else { return }
-        let line = try await ProgramRun.of(["/bin/sh", "-c", Self.arguments, String(process)]).output
+        guard let process = layout.pidText?.split(separator: "\n").first else { return }
+        let line = try await ProgramRun.of(["/bin/sh", "-c", Self.argumentsScript, String(process)]).output
         if line.contains("/postgres -D \(layout.data) ") {
             // A shutdown writes a checkpoint. If that takes too long, the next start recovers the data.
             for mode in ["fast", "immediate"] {
@@ -87,7 +87,7 @@ extension PreparedCluster {
                 if try await programs.run("pg_ctl", stop).status == 0 { return }
             }
             // `pg_ctl` also fails if the server has just ended by itself. Then there is no such file.
-            guard layout.serverFile?.hasPrefix("\(process)\n") == true else { return }
+            guard layout.pidText?.hasPrefix("\(process)\n") == true else { return }
             let advice = "end it with `kill -QUIT \(process)`"
             throw PostgresClusterError(
                 description: "an earlier embedded database (process \(process)) does not stop: \(advice)")
@@ -97,7 +97,7 @@ extension PreparedCluster {
     }
 
     /// Prints the arguments of a process, joined by spaces; nothing if it has ended.
-    private static let arguments = #"{ tr '\0' ' ' <"/proc/$0/cmdline" || ps -o command= -p "$0"; } 2>/dev/null"#
+    private static let argumentsScript = #"{ tr '\0' ' ' <"/proc/$0/cmdline" || ps -o command= -p "$0"; } 2>/dev/null"#
 }
 
 /// The account of the server if this process is root, because PostgreSQL refuses root.
@@ -144,7 +144,7 @@ struct ServerAccount: Sendable {
     /// read regardless of permissions. It may not write more than before. No permissions are changed.
     ///
     /// - Throws: `PostgresClusterError` that names the closed folder, or the reason why the account cannot be changed.
-    func prefix(entering folders: [String]) async throws -> [String] {
+    func wrapper(entering folders: [String]) async throws -> [String] {
         let setpriv = "/usr/bin/setpriv"
         guard access(setpriv, X_OK) == 0 else {
             let advice = "there is no `\(setpriv)` (Debian: apt-get install util-linux)"
@@ -155,7 +155,7 @@ struct ServerAccount: Sendable {
         let probe = ["--", "/bin/sh", "-c", Self.probe, "sh"] + folders
         let refusal = try await ProgramRun.of(plain + probe)
         if refusal.status == 0 { return plain + ["--"] }
-        let why = refusal.output.complaint
+        let why = refusal.output.errorLine
         guard refusal.status == 77 else { throw PostgresClusterError.cannotLeaveRoot(why) }
         if try await ProgramRun.of(searching + probe).status == 0 { return searching + ["--"] }
         throw PostgresClusterError.unusable(

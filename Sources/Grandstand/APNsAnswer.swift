@@ -22,7 +22,7 @@ extension APNsAnswer {
     package var mayHaveBeenProcessed: Bool {
         switch self {
         case .accepted, .unanswered: true
-        case .refused(let refusal): refusal.leavesOpen
+        case .refused(let refusal): refusal.mayHaveBeenProcessed
         case .unsent, .withheld: false
         }
     }
@@ -58,7 +58,7 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     /// `retryAfter`.
     package var isHeldBack = false
     /// The time since which a device token is no longer valid (docs/internals/apns.md 3.3).
-    package var since: Date?
+    package var goneSince: Date?
 
     package init(
         status: Int, reason: APNsReason, requestID: String? = nil, retryAfter: Int? = nil, since: Date? = nil
@@ -67,7 +67,7 @@ package struct APNsRefusal: Error, Sendable, Equatable {
         self.reason = reason
         self.requestID = requestID
         self.retryAfter = retryAfter
-        self.since = since
+        self.goneSince = since
     }
 
     /// The refusal of a request that was not sent, because APNs refused the provider token of earlier requests.
@@ -89,5 +89,5 @@ package struct APNsRefusal: Error, Sendable, Equatable {
 
     /// Whether APNs may have processed the request although APNs answered with an error. 503 says that APNs did not
     /// take the request. Any other 5xx may be a failure while APNs processed the request (docs/internals/apns.md C17).
-    package var leavesOpen: Bool { status >= 500 && status != 503 }
+    package var mayHaveBeenProcessed: Bool { status >= 500 && status != 503 }
 }

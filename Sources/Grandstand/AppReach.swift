@@ -2,7 +2,7 @@
 /// Requests, pages and stores all use this one rule.
 package struct AppReach: Sendable, Hashable {
     /// `nil`: all apps.
-    private var bound: Set<BundleID>?
+    private var appSet: Set<BundleID>?
     /// `nil`: all events of the apps.
     package var eventKeyPrefix: EventKey?
 
@@ -12,7 +12,7 @@ package struct AppReach: Sendable, Hashable {
 
     /// - Parameter apps: `nil`: all.
     package init(of apps: [BundleID]?, eventKeyPrefix: EventKey? = nil) {
-        bound = apps.map(Set.init)
+        appSet = apps.map(Set.init)
         self.eventKeyPrefix = eventKeyPrefix
     }
 
@@ -26,9 +26,9 @@ package struct AppReach: Sendable, Hashable {
 
     /// Whether the app is within reach. Upper and lower case are the same.
     package func covers(_ bundleID: BundleID) -> Bool {
-        guard let bound else { return true }
+        guard let appSet else { return true }
         // The first check is cheaper, and most callers use the registered spelling.
-        return bound.contains(bundleID) || bound.contains { $0.topic == bundleID.topic }
+        return appSet.contains(bundleID) || appSet.contains { $0.topic == bundleID.topic }
     }
 
     /// Whether an event with this key may be within reach. The apps of its audiences must be within reach, too.
@@ -42,34 +42,34 @@ package struct AppReach: Sendable, Hashable {
     /// - Parameter key: `nil`: a channel without an event.
     package func covers(event key: EventKey?, of apps: some Collection<BundleID>) -> Bool {
         guard key.map(covers) ?? (eventKeyPrefix == nil) else { return false }
-        return bound == nil || !apps.isEmpty && apps.allSatisfy(covers)
+        return appSet == nil || !apps.isEmpty && apps.allSatisfy(covers)
     }
 
     /// Whether this reach includes everything in `other`.
     package func covers(_ other: AppReach) -> Bool {
-        if bound != nil {
-            guard let apps = other.bound, !apps.isEmpty, apps.allSatisfy(covers) else { return false }
+        if appSet != nil {
+            guard let apps = other.appSet, !apps.isEmpty, apps.allSatisfy(covers) else { return false }
         }
         return eventKeyPrefix == nil || other.eventKeyPrefix.map(covers) ?? false
     }
 
     /// The apps in order; `nil`: all.
-    package var apps: [BundleID]? { bound?.sorted() }
+    package var apps: [BundleID]? { appSet?.sorted() }
 
     /// The app, if the reach has exactly one.
     package var onlyApp: BundleID? {
-        guard let bound, bound.count == 1 else { return nil }
-        return bound.first
+        guard let appSet, appSet.count == 1 else { return nil }
+        return appSet.first
     }
 
     /// The apps and the prefix as text for people.
     package var text: String {
-        let apps = bound.map { $0.sorted().map(\.rawValue).joined(separator: ", ") } ?? "all apps"
+        let apps = appSet.map { $0.sorted().map(\.rawValue).joined(separator: ", ") } ?? "all apps"
         return apps + (eventKeyPrefix.map { ", event keys that begin with \($0)" } ?? "")
     }
 
     /// The apps' topics for database queries; `nil`: all apps.
-    package var topics: [String]? { bound?.map(\.topic).sorted() }
+    package var topics: [String]? { appSet?.map(\.topic).sorted() }
 
     /// The error for something outside the caller's reach.
     package var refusal: Problem {

@@ -20,7 +20,7 @@ package struct AppSendRate: Sendable {
     private static let period: TimeInterval = 60
     /// Seconds of answers that are needed before the app's limit may begin. Whoever is refused asks again at once, so the
     /// first answers contain too many refusals.
-    private static let moment: TimeInterval = 2
+    private static let warmUp: TimeInterval = 2
     /// The most recipients whose answers are counted. They are a sample, because each device token is a recipient.
     private static let mostRecipients = 10_000
 
@@ -40,7 +40,7 @@ package struct AppSendRate: Sendable {
     /// APNs answered 429 to a request of this recipient.
     package mutating func throttled(recipient: Int, retryAfter: Int? = nil, sentAt: Date, at now: Date) {
         // A full sample shows nothing of later answers, so it is soon replaced.
-        let lifetime = answers.count < Self.mostRecipients ? Self.period : Self.moment + 1
+        let lifetime = answers.count < Self.mostRecipients ? Self.period : Self.warmUp + 1
         if now.timeIntervalSince(countedSince) > lifetime { (answers, countedSince) = ([:], now) }
         if rates[recipient] == nil {
             if mayCount(recipient) { answers[recipient, default: (0, 0)].refused += 1 }
@@ -87,7 +87,7 @@ package struct AppSendRate: Sendable {
     /// Whether 429s show a limit of the app. One or two recipients do not, and neither do a few of many device tokens,
     /// each of which was refused once.
     private func appHasLimit(at now: Date) -> Bool {
-        guard now.timeIntervalSince(countedSince) >= Self.moment else { return false }
+        guard now.timeIntervalSince(countedSince) >= Self.warmUp else { return false }
         let refused = answers.values.count { $0.refused > 0 }
         return refused > 2 && 8 * refused >= answers.count
     }

@@ -34,13 +34,13 @@ package struct Audience: Sendable, Hashable {
     package var priority: Int?
     /// The content type of the audience's messages; `nil`: the event's content type, or else the app's only content
     /// type.
-    package var content: String?
+    package var contentType: String?
 
     package init(
         id: ID, storagePolicy: StoragePolicy, delivery: Contract.AudienceDelivery = .channel, priority: Int? = nil,
         content: String? = nil
     ) {
-        self.content = content
+        self.contentType = content
         self.id = id
         self.storagePolicy = storagePolicy
         self.delivery = delivery

@@ -18,7 +18,7 @@ extension Contract.AudienceSelector {
     }
 
     /// The selector as a request has it, without the empty variant.
-    package var declared: Self {
+    package var asRequested: Self {
         var selector = self
         if variant == "" { selector.variant = nil }
         return selector

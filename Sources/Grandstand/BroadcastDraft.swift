@@ -8,9 +8,9 @@ extension Contract.BroadcastDraft {
     package func payload(for variant: Variant? = nil) -> BroadcastPayload {
         let own = variant.flatMap { byVariant?[$0.rawValue] }
         return BroadcastPayload(
-            event: event == .end ? .end : .update, contentState: (own?.contentState ?? contentState)?.array,
-            alert: (own?.alert ?? alert)?.array, staleDate: staleDate?.epoch, dismissalDate: dismissalDate?.epoch,
-            relevanceScore: relevanceScore?.array)
+            event: event == .end ? .end : .update, contentState: (own?.contentState ?? contentState)?.utf8,
+            alert: (own?.alert ?? alert)?.utf8, staleDate: staleDate?.epoch, dismissalDate: dismissalDate?.epoch,
+            relevanceScore: relevanceScore?.utf8)
     }
 
     /// Reads the body of `POST /v1/events/{key}/broadcasts`, or another body that has a message.
@@ -57,10 +57,10 @@ extension Contract.BroadcastDraft {
     package func fitted(at now: Date) -> (draft: Self, warning: String?) {
         guard isTooLong(now.epoch) else { return (self, nil) }
         var short = self
-        short.contentState = Self.plain(contentState)
-        short.alert = Self.plain(alert)
+        short.contentState = Self.unescaped(contentState)
+        short.alert = Self.unescaped(alert)
         short.byVariant = byVariant?.mapValues {
-            Contract.VariantContent(contentState: Self.plain($0.contentState), alert: Self.plain($0.alert))
+            Contract.VariantContent(contentState: Self.unescaped($0.contentState), alert: Self.unescaped($0.alert))
         }
         guard !short.isTooLong(now.epoch) else { return (self, nil) }
         return (
@@ -80,8 +80,8 @@ extension Contract.BroadcastDraft {
         }
     }
 
-    private static func plain(_ json: RawJSON?) -> RawJSON? {
-        json.map { RawJSON(unchecked: JSONParser.withoutUnicodeEscapes($0.array)) }
+    private static func unescaped(_ json: RawJSON?) -> RawJSON? {
+        json.map { RawJSON(unchecked: JSONParser.withoutUnicodeEscapes($0.utf8)) }
     }
 }
 

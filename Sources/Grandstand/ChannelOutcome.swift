@@ -8,7 +8,7 @@ package enum ChannelOutcome: Sendable, Hashable {
     case created(channelID: String)
     /// The call was refused, not tried, or a deletion was not answered. The channel is now in `state`. The call is made
     /// again at `nextAttemptAt`; `nil`: never.
-    case notDone(state: Channel.State, nextAttemptAt: Date?)
+    case unsuccessful(state: Channel.State, nextAttemptAt: Date?)
     /// Apple may have created a channel. From `settleableAt` on, Apple's list shows whether it did.
     case unanswered(settleableAt: Date)
     /// Apple deleted the channel, or did not know it.
@@ -27,19 +27,19 @@ package enum ChannelOutcome: Sendable, Hashable {
         creation answer: APNsAnswer<String>, retries: Bool, attempts: Int, now: Date,
         jitter: Double = .random(in: 0..<1)
     ) {
-        let next = Self.next(answer.refusal, attempts, now, jitter)
+        let next = Self.nextAttempt(answer.refusal, attempts, now, jitter)
         self =
             switch answer {
             case .accepted(let channelID, _): .created(channelID: channelID)
             case .unanswered: .unanswered(settleableAt: now.addingTimeInterval(Self.settlePause))
             case .refused where !retries, .unsent where !retries, .withheld where !retries:
-                .notDone(state: .deleted, nextAttemptAt: nil)
+                .unsuccessful(state: .deleted, nextAttemptAt: nil)
             // The same request may soon succeed.
             case .refused(let refusal) where refusal.meaning == .throttled || refusal.meaning == .unavailable:
-                .notDone(state: .creating, nextAttemptAt: next)
-            case .refused: .notDone(state: .failed, nextAttemptAt: next)
+                .unsuccessful(state: .creating, nextAttemptAt: next)
+            case .refused: .unsuccessful(state: .failed, nextAttemptAt: next)
             // Apple never received the call.
-            case .unsent, .withheld: .notDone(state: .creating, nextAttemptAt: next)
+            case .unsent, .withheld: .unsuccessful(state: .creating, nextAttemptAt: next)
             }
     }
 
@@ -58,16 +58,16 @@ package enum ChannelOutcome: Sendable, Hashable {
                     || refusal.isUnknownPath && !isListed
             case .unanswered, .unsent, .withheld: false
             }
-        let next = Self.next(answer.refusal, attempts, now, jitter)
-        self = isGone ? .deleted : .notDone(state: .deleting, nextAttemptAt: next)
+        let next = Self.nextAttempt(answer.refusal, attempts, now, jitter)
+        self = isGone ? .deleted : .unsuccessful(state: .deleting, nextAttemptAt: next)
     }
 
-    private static func next(_ refusal: APNsRefusal?, _ attempts: Int, _ now: Date, _ jitter: Double) -> Date {
+    private static func nextAttempt(_ refusal: APNsRefusal?, _ attempts: Int, _ now: Date, _ jitter: Double) -> Date {
         let (policy, after): (RetryPolicy, Int) =
             switch refusal?.meaning {
-            case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capability, attempts)
+            case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capabilityOff, attempts)
             // Only people can remove the cause of such a refusal, so the server retries slowly.
-            case .quota: (.places, 1)
+            case .quota: (.noPlace, 1)
             case .configuration, .badRequest, .channelGone: (.channels, max(attempts, 10))
             case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
             case .credentials, .throttled, .unavailable, nil: (.channels, attempts)

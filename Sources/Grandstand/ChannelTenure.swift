@@ -28,7 +28,7 @@ package struct ChannelTenure: Sendable, Hashable {
     package static let keptAfterEnd: TimeInterval = 600
 
     /// The declared and actual times of an event.
-    package struct Course: Sendable, Hashable, Decodable {
+    package struct Dates: Sendable, Hashable, Decodable {
         package var createdAt: Date
         package var channelsOpenAt: Date?
         package var startsAt: Date?
@@ -42,12 +42,12 @@ package struct ChannelTenure: Sendable, Hashable {
 
     /// When an event is closed if it gets neither an `end` nor another message. The quiet time does not begin before
     /// the event does.
-    package func closes(_ course: Course) -> Date {
-        if let endsAt = course.endsAt {
-            return max(endsAt, course.lastMessageAt ?? endsAt).addingTimeInterval(Self.overdueAfter)
+    package func closesAt(_ dates: Dates) -> Date {
+        if let endsAt = dates.endsAt {
+            return max(endsAt, dates.lastMessageAt ?? endsAt).addingTimeInterval(Self.overdueAfter)
         }
-        let signs = [course.channelsOpenAt, course.startsAt, course.lastMessageAt].compactMap { $0 }
-        return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
+        let signs = [dates.channelsOpenAt, dates.startsAt, dates.lastMessageAt].compactMap { $0 }
+        return signs.reduce(dates.createdAt, max).addingTimeInterval(quietAfter)
     }
 
     /// When an event's channel frees its place, if its organiser sends an `end` at `endsAt` and nothing unexpected
@@ -57,13 +57,13 @@ package struct ChannelTenure: Sendable, Hashable {
     ///   - hasAudience: whether the event still has the audience that the channel was created for.
     ///   - neededUntil: the later of two times: the expiry of the last message that APNs may have stored for the
     ///     channel, and the dismissal of the ended activities.
-    package func frees(
-        _ course: Course, hasAudience: Bool = true, storagePolicy: StoragePolicy, neededUntil: Date? = nil, now: Date
+    package func freesAt(
+        _ dates: Dates, hasAudience: Bool = true, storagePolicy: StoragePolicy, neededUntil: Date? = nil, now: Date
     ) -> Date {
-        var (over, stored) = (course.overAt ?? now, now)
-        if course.overAt == nil, hasAudience {
-            over = max(closes(course), now)
-            if let endsAt = course.endsAt, endsAt > now {
+        var (over, stored) = (dates.overAt ?? now, now)
+        if dates.overAt == nil, hasAudience {
+            over = max(closesAt(dates), now)
+            if let endsAt = dates.endsAt, endsAt > now {
                 over = endsAt
                 if storagePolicy.stores { stored = endsAt + TimeInterval(APNsLimits.storedMessageLifetime) }
             }
@@ -71,19 +71,19 @@ package struct ChannelTenure: Sendable, Hashable {
         return max(over + retireAfter, stored, neededUntil ?? now, now)
     }
 
-    /// The place of an event's channel in the forecast. The parameters are those of `frees`.
+    /// The place of an event's channel in the forecast. The parameters are those of `freesAt`.
     ///
     /// - Parameter isHeld: whether the channel has its place now.
     package func span(
-        _ course: Course, hasAudience: Bool = true, isHeld: Bool = false, storagePolicy: StoragePolicy,
+        _ dates: Dates, hasAudience: Bool = true, isHeld: Bool = false, storagePolicy: StoragePolicy,
         neededUntil: Date? = nil, now: Date
-    ) -> Forecast.Span {
+    ) -> Forecast.Stay {
         let ends = [retireAfter, Self.keptAfterEnd].map { seconds in
-            ChannelTenure(retireAfter: seconds, quietAfter: quietAfter).frees(
-                course, hasAudience: hasAudience, storagePolicy: storagePolicy, neededUntil: neededUntil, now: now)
+            ChannelTenure(retireAfter: seconds, quietAfter: quietAfter).freesAt(
+                dates, hasAudience: hasAudience, storagePolicy: storagePolicy, neededUntil: neededUntil, now: now)
         }
-        return Forecast.Span(
-            opensAt: course.channelsOpenAt ?? now, closesAt: ends[0], isHeld: isHeld,
-            needsAt: (course.startsAt ?? course.createdAt).addingTimeInterval(-Self.neededBefore), yieldsAt: ends[1])
+        return Forecast.Stay(
+            opensAt: dates.channelsOpenAt ?? now, closesAt: ends[0], isHeld: isHeld,
+            needsAt: (dates.startsAt ?? dates.createdAt).addingTimeInterval(-Self.neededBefore), yieldsAt: ends[1])
     }
 }

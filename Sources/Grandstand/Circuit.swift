@@ -24,7 +24,7 @@ package struct Circuit: Sendable, Equatable {
         /// The host was not reachable, did not answer, or reported an internal problem.
         case failed
         /// The attempt says nothing about the host.
-        case silent
+        case inconclusive
     }
 
     package private(set) var state = State.closed(failures: 0, since: nil)
@@ -44,7 +44,7 @@ package struct Circuit: Sendable, Equatable {
     /// How many messages may start now: up to `room`, one, or none.
     ///
     /// - Parameter flying: the number of messages in flight.
-    package mutating func admits(_ room: Int, flying: Int, now: Date) -> Int {
+    package mutating func allowance(_ room: Int, flying: Int, now: Date) -> Int {
         switch state {
         case .closed: return room
         case .open(let until, let probes):
@@ -62,7 +62,7 @@ package struct Circuit: Sendable, Equatable {
     @discardableResult
     package mutating func record(_ outcome: Outcome, now: Date, jitter: Double) -> Bool {
         switch (outcome, state) {
-        case (.silent, _): return false
+        case (.inconclusive, _): return false
         case (.alive, _):
             let wasClosed = isClosed
             state = .closed(failures: 0, since: nil)
@@ -99,10 +99,10 @@ extension Circuit.Outcome {
     package init<Value>(_ answer: APNsAnswer<Value>) {
         switch answer {
         case .accepted: self = .alive
-        case .refused(let refusal) where refusal.isHeldBack: self = .silent
+        case .refused(let refusal) where refusal.isHeldBack: self = .inconclusive
         case .refused(let refusal): self = refusal.meaning == .unavailable ? .failed : .alive
         case .unanswered, .unsent: self = .failed
-        case .withheld: self = .silent
+        case .withheld: self = .inconclusive
         }
     }
 }

@@ -15,5 +15,5 @@ extension UUID {
 
 extension Double {
     /// Rounded to one decimal.
-    package var tenths: Double { (self * 10).rounded() / 10 }
+    package var oneDecimal: Double { (self * 10).rounded() / 10 }
 }

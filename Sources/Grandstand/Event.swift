@@ -21,17 +21,17 @@ package struct EventKey: RawRepresentable, Decodable, Sendable, Hashable, Custom
 extension Contract.EventDraft {
     /// The season that the metadata names, such as a league or a cup; `nil`: it names none.
     package var season: String? {
-        let metadata = metadata.flatMap { try? JSONValue(parsing: $0.array) }
+        let metadata = metadata.flatMap { try? JSONValue(parsing: $0.utf8) }
         return metadata?["season"]?["name"]?.string.flatMap { TextRule.seasonName.accepts($0) ? $0 : nil }
     }
 
     /// When channels are created; `nil`: at once.
-    package var opensAt: Date? {
-        Self.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+    package var channelsDueAt: Date? {
+        Self.channelsDueAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
     }
 
     /// When channels are created, by the members of a declaration.
-    package static func opensAt(_ channelsOpenAt: Date?, before seconds: Int?, startsAt: Date?) -> Date? {
+    package static func channelsDueAt(_ channelsOpenAt: Date?, before seconds: Int?, startsAt: Date?) -> Date? {
         guard let seconds else { return channelsOpenAt }
         return startsAt?.addingTimeInterval(-Double(seconds)) ?? .undated
     }
@@ -40,7 +40,7 @@ extension Contract.EventDraft {
     /// channels is after `now`.
     package func reaches(beyond now: Date) -> Bool {
         if let endsAt { return endsAt > now }
-        return [startsAt, opensAt].contains { $0.map { $0 > now } ?? false }
+        return [startsAt, channelsDueAt].contains { $0.map { $0 > now } ?? false }
     }
 }
 

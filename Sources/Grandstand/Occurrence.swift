@@ -8,7 +8,7 @@ package enum Occurrence: Sendable, Hashable {
     case settled(APNsEnvironment, Contract.DeliveryState, reason: String?)
     /// APNs accepted a broadcast. `after` is the number of seconds since the server accepted the broadcast, or since its
     /// `sendAt`.
-    case accepted(after: TimeInterval)
+    case apnsAccepted(after: TimeInterval)
     /// Requests to an environment's host were suspended or resumed (`Circuit`).
     case circuit(APNsEnvironment, isOpen: Bool)
     /// APNs answered 429.
@@ -17,9 +17,9 @@ package enum Occurrence: Sendable, Hashable {
     case started(StartRowState, reason: String?)
     case reconciled(ReconciliationResult)
     /// The outcome of a state report. If nothing was new, `saved` messages to audiences were avoided.
-    case told(Contract.StateOutcome, saved: Int)
+    case newState(Contract.StateOutcome, saved: Int)
     /// A webhook message reached its final state.
-    case posted(isDelivered: Bool)
+    case webhookPosted(isDelivered: Bool)
 }
 
 /// The result of a reconciliation, for metrics.

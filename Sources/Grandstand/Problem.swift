@@ -36,8 +36,8 @@ package struct Problem: Error, Sendable, Equatable {
         // Never change this base: clients compare the whole `type`, or the last part of `type`.
         body = Contract.Problem(
             type: "https://grandstand.dev/problems/" + kind.rawValue, title: kind.title, status: kind.status,
-            detail: detail + faults.note, errors: faults.isEmpty ? nil : faults.listed,
-            apns: apns.map { .init(status: $0.status, reason: $0.reason.text, requestId: $0.requestID) })
+            detail: detail + faults.omissionNote, errors: faults.isEmpty ? nil : faults.listed,
+            apns: apns.map { .init(status: $0.status, reason: $0.reason.spelling, requestId: $0.requestID) })
         members(&body)
         self.retryAfter = retryAfter
         self.maxAge = maxAge

@@ -27,20 +27,20 @@ package struct RateLimit: Sendable, Hashable {
     }
 
     private var tokens: Double
-    private var filledAt: Date
+    private var raisedAt: Date
 
     package init(_ policy: Policy, at now: Date) {
         tokens = policy.burst
-        filledAt = now
+        raisedAt = now
     }
 
     /// Takes a token if there is one. If the clock went backwards, the number of tokens stays the same.
     ///
     /// - Parameter count: 0: only the state is asked for.
     package mutating func take(_ policy: Policy, at now: Date, _ count: Double = 1) -> Standing {
-        let passed = now.timeIntervalSince(filledAt)
+        let passed = now.timeIntervalSince(raisedAt)
         if passed > 0 { tokens = min(policy.burst, tokens + passed * policy.rate) }
-        filledAt = now
+        raisedAt = now
         let isExhausted = tokens < 1
         if !isExhausted { tokens -= count }
         let wait = ((isExhausted ? 1 : policy.burst) - tokens) / policy.rate

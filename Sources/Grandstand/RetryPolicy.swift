@@ -14,12 +14,12 @@ package struct RetryPolicy: Sendable, Hashable {
     package static let broadcasts = RetryPolicy(base: 0.25, ceiling: 30)
     /// For broadcasts that Apple refused because it does not know their channel. The pause leaves time for a
     /// reconciliation.
-    package static let doubts = RetryPolicy(base: 2, ceiling: 30)
+    package static let inDoubt = RetryPolicy(base: 2, ceiling: 30)
     /// For creating and deleting channels, which are less urgent than broadcasts.
     package static let channels = RetryPolicy(base: 0.5, ceiling: 300)
     /// For creations that Apple refused because the app's Broadcast capability is off. Each creation retries on its
     /// own.
-    package static let capability = RetryPolicy(base: 2, ceiling: 60)
+    package static let capabilityOff = RetryPolicy(base: 2, ceiling: 60)
 
     /// For connections to APNs, which treats rapid opening and closing as an attack and blocks such clients
     /// (docs/internals/apns.md 6).
@@ -28,7 +28,7 @@ package struct RetryPolicy: Sendable, Hashable {
     /// For creations that Apple refused because no place is free. The server is not informed when a place becomes free
     /// or the limit is raised. So one creation of the app retries at this interval, and the others wait for its
     /// result.
-    package static let places = RetryPolicy(base: 15, ceiling: 15)
+    package static let noPlace = RetryPolicy(base: 15, ceiling: 15)
 
     /// When to try again after `attempts` failures (at least 1).
     package func nextAttempt(after attempts: Int, now: Date, retryAfter: Int? = nil, jitter: Double) -> Date {

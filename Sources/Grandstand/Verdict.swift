@@ -19,15 +19,15 @@ package enum Verdict: Sendable, Equatable {
     case expired(reason: String)
 
     /// The most attempts of a message if Apple answers that it does not know the channel. They take about two minutes.
-    package static let doubtfulAttempts = 8
+    package static let attemptsInDoubt = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
     package init(_ answer: APNsAnswer<Void>, attempts: Int, expiresAt: Date, now: Date, jitter: Double) {
         switch answer {
         case .accepted(_, let receipt): self = .accepted(receipt)
         case .refused(let refusal) where refusal.meaning == .channelGone:
-            let next = RetryPolicy.doubts.nextAttempt(after: attempts, now: now, jitter: jitter)
-            self = .channelDoubted(refusal, next: attempts < Self.doubtfulAttempts && next < expiresAt ? next : nil)
+            let next = RetryPolicy.inDoubt.nextAttempt(after: attempts, now: now, jitter: jitter)
+            self = .channelDoubted(refusal, next: attempts < Self.attemptsInDoubt && next < expiresAt ? next : nil)
         case .refused(let refusal) where !refusal.isTemporary: self = .rejected(refusal)
         case .refused, .unanswered, .unsent, .withheld:
             let (next, reason, isTold) = answer.retry(after: attempts, now: now, jitter: jitter)
@@ -69,7 +69,7 @@ package enum TokenVerdict: Sendable, Hashable {
     case accepted
     /// APNs provably did not process the push, or asked to send it again. The same push may be sent at this time.
     case retry(at: Date, reason: String)
-    /// No answer came, or the answer does not say whether APNs processed the push (`APNsRefusal.leavesOpen`).
+    /// No answer came, or the answer does not say whether APNs processed the push (`APNsRefusal.mayHaveBeenProcessed`).
     case unknown(reason: String)
     /// APNs refused the push for good, for a reason that does not concern the token.
     case rejected(reason: String)
@@ -97,9 +97,9 @@ package enum TokenVerdict: Sendable, Hashable {
         switch answer {
         case .accepted: self = .accepted
         case .unanswered(let text): self = .unknown(reason: text)
-        case .refused(let refusal) where refusal.leavesOpen: self = .unknown(reason: refusal.reason.rawValue)
+        case .refused(let refusal) where refusal.mayHaveBeenProcessed: self = .unknown(reason: refusal.reason.rawValue)
         case .refused(let refusal) where Self.goneReasons.contains(refusal.reason):
-            self = .gone(reason: refusal.reason.rawValue, since: refusal.since)
+            self = .gone(reason: refusal.reason.rawValue, since: refusal.goneSince)
         case .refused(let refusal) where Self.suspectReasons.contains(refusal.reason):
             self = .suspect(reason: refusal.reason.rawValue)
         case .refused(let refusal) where !refusal.isTemporary: self = .rejected(reason: refusal.reason.rawValue)

@@ -52,7 +52,7 @@ public struct GrandstandClient: Sendable {
     /// - Throws: the errors of `send`.
     public func reply<Value>(to call: Call<Value>) async throws -> Reply<Value> {
         let answer = try await exchange(call)
-        guard call.isAnswer(answer) else { throw ServerProblem(answer) }
+        guard call.accepts(answer) else { throw ServerProblem(answer) }
         return Reply(value: try call.read(answer), answer: answer)
     }
 
@@ -60,7 +60,7 @@ public struct GrandstandClient: Sendable {
     ///
     /// - Throws: `URLError` if no answer came in time; `CancellationError`.
     public func exchange<Value>(_ call: Call<Value>) async throws -> Answer {
-        try await exchange(request(call), as: retry) { call.isAnswer($0) }
+        try await exchange(request(call), as: retry) { call.accepts($0) }
     }
 
     /// A segment of a path, percent-encoded.

@@ -37,7 +37,7 @@ extension GrandstandClient {
         }
 
         /// The least seconds for an attempt. If less time is left, no attempt begins.
-        static let shortest: TimeInterval = 1
+        static let shortestTry: TimeInterval = 1
 
         /// The result of an attempt.
         package enum Outcome: Sendable {
@@ -54,15 +54,15 @@ extension GrandstandClient {
         ///   - chance: a random number from 0 to 1.
         /// - Returns: `nil` if there is no further attempt.
         package func wait(after outcome: Outcome, made: Int, elapsed: TimeInterval, chance: Double) -> TimeInterval? {
-            guard made < attempts, Self.mayPass(outcome) else { return nil }
+            guard made < attempts, Self.isTemporary(outcome) else { return nil }
             var wait = min(longestWait, firstWait * Double(1 << min(made - 1, 20))) * chance
             if case .answer(_, _, let seconds?) = outcome { wait += Double(seconds) }
-            return elapsed + wait + Self.shortest <= deadline ? wait : nil
+            return elapsed + wait + Self.shortestTry <= deadline ? wait : nil
         }
 
         /// Whether the same request may succeed later. If APNs refused or did not answer, a repetition does not help,
         /// although the status is 5xx.
-        private static func mayPass(_ outcome: Outcome) -> Bool {
+        private static func isTemporary(_ outcome: Outcome) -> Bool {
             switch outcome {
             case .answer(_, .apnsRefused, _), .answer(_, .apnsUnanswered, _): false
             // The first copy of this request is still in progress.
@@ -97,7 +97,7 @@ extension GrandstandClient {
         var isInDoubt = false
         while true {
             let left = policy.deadline - (time.uptime() - began)
-            request.timeout = max(RetryPolicy.shortest, min(request.timeout, left))
+            request.timeout = max(RetryPolicy.shortestTry, min(request.timeout, left))
             let result: Result<Answer, any Error>
             do { result = .success(try await transport.open(request)) } catch { result = .failure(error) }
             made += 1
@@ -118,7 +118,7 @@ extension GrandstandClient {
                 isInDoubt = true
             }
             let elapsed = time.uptime() - began
-            guard let wait = policy.wait(after: outcome, made: made, elapsed: elapsed, chance: time.chance()) else {
+            guard let wait = policy.wait(after: outcome, made: made, elapsed: elapsed, chance: time.random()) else {
                 return try result.get()
             }
             try await time.sleep(wait)

@@ -45,7 +45,7 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     package init(writing value: some Encodable) { self.init(unchecked: JSONWriter.text(value)) }
 
     /// The text as bytes, for code that does not use Foundation.
-    package var array: [UInt8] { Array(bytes) }
+    package var utf8: [UInt8] { Array(bytes) }
 
     /// The parsed JSON.
     ///
@@ -87,7 +87,7 @@ extension RawJSON {
 extension RawJSON: Codable {
     /// Decodes the value, and writes it as JSON.
     public init(from decoder: any Decoder) throws {
-        if let reader = decoder as? JSONReader {
+        if let reader = decoder as? ValueDecoder {
             self.init(unchecked: reader.value.source)
             return
         }
@@ -111,7 +111,7 @@ extension RawJSON: Codable {
 
     /// Parses the JSON, and encodes the value.
     public func encode(to encoder: any Encoder) throws {
-        if let sink = encoder as? JSONSink { return sink.write(raw: bytes) }
+        if let sink = encoder as? JSONTextEncoder { return sink.write(raw: bytes) }
         var container = encoder.singleValueContainer()
         let value = try self.value
         switch value.kind {

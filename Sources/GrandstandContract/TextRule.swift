@@ -9,7 +9,7 @@ package struct TextRule: Sendable {
     private let isPrintable: Bool
     /// A sentence that says what the text has to be; `nil`: a refusal only states the allowed length or that control
     /// characters are not allowed.
-    private let rule: String?
+    private let refusal: String?
 
     /// - Parameters:
     ///   - pattern: a regular expression in a form that `TextPattern` can read.
@@ -23,11 +23,11 @@ package struct TextRule: Sendable {
         self.pattern = pattern.map(TextPattern.init)
         self.excluded = excluded.map { Array($0.utf8) }
         self.isPrintable = isPrintable
-        self.rule = rule
+        self.refusal = rule
     }
 
     /// The sentence for refusals.
-    package var sentence: String { rule ?? "" }
+    package var sentence: String { refusal ?? "" }
 
     package func accepts(_ text: String) -> Bool { fault(of: text) == nil }
 
@@ -38,15 +38,15 @@ package struct TextRule: Sendable {
         if length != 0...Int.max {
             let count = text.unicodeScalars.count
             guard length.contains(count) else {
-                return rule
+                return refusal
                     ?? "A string of \(length.lowerBound) to \(length.upperBound) characters was expected; this one has \(count)."
             }
         }
         if isPrintable, text.unicodeScalars.contains(where: \.isControl) {
             return "Control characters are not allowed here."
         }
-        if let pattern, !pattern.matches(text) { return rule ?? "" }
-        if let excluded, Self.occurs(excluded, in: text) { return rule ?? "" }
+        if let pattern, !pattern.matches(text) { return refusal ?? "" }
+        if let excluded, Self.occurs(excluded, in: text) { return refusal ?? "" }
         return nil
     }
 
@@ -75,7 +75,7 @@ struct TextPattern: Sendable {
     private struct ByteSet: Sendable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
-        private var others = false
+        private var nonASCII = false
 
         mutating func insert(_ bytes: ClosedRange<UInt8>) {
             for byte in bytes where byte < 128 {
@@ -83,10 +83,10 @@ struct TextPattern: Sendable {
             }
         }
 
-        mutating func invert() { (low, high, others) = (~low, ~high, !others) }
+        mutating func invert() { (low, high, nonASCII) = (~low, ~high, !nonASCII) }
 
         func contains(_ byte: UInt8) -> Bool {
-            byte < 64 ? low >> UInt64(byte) & 1 == 1 : byte < 128 ? high >> UInt64(byte - 64) & 1 == 1 : others
+            byte < 64 ? low >> UInt64(byte) & 1 == 1 : byte < 128 ? high >> UInt64(byte - 64) & 1 == 1 : nonASCII
         }
     }
 
@@ -129,18 +129,18 @@ struct TextPattern: Sendable {
             }
             return false
         case .group(let inner, let count):
-            return repeating(inner, count, bytes, place) { match(parts.dropFirst(), bytes, $0, then) }
+            return group(inner, count, bytes, place) { match(parts.dropFirst(), bytes, $0, then) }
         }
     }
 
-    private static func repeating(
+    private static func group(
         _ inner: [Part], _ count: ClosedRange<Int>, _ bytes: UnsafeBufferPointer<UInt8>, _ place: Int,
         _ then: (Int) -> Bool
     ) -> Bool {
         if count.upperBound > 0 {
             let fewer = max(0, count.lowerBound - 1)...(count.upperBound - 1)
             let isMore = match(inner[...], bytes, place) { end in
-                end > place && repeating(inner, fewer, bytes, end, then)
+                end > place && group(inner, fewer, bytes, end, then)
             }
             if isMore { return true }
         }

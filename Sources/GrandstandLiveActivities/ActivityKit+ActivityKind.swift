@@ -13,7 +13,7 @@
         /// Watches start tokens, and all present and future activities.
         func watch(_ events: AsyncStream<HostEvent>.Continuation) async
         func start(_ wanted: WantedStart, as found: Lookup) throws -> DeviceActivity?
-        func savedStart(for id: String) -> WantedStart?
+        func makeStart(for id: String) -> WantedStart?
         func end(_ id: String, contentState: Data?, atOnce: Bool) async
     }
 
@@ -31,9 +31,9 @@
             return Activity<Attributes>.pushToStartToken
         }
 
-        var activities: [DeviceActivity] { Activity<Attributes>.activities.map(present) }
+        var activities: [DeviceActivity] { Activity<Attributes>.activities.map(deviceActivity) }
 
-        private func present(_ activity: Activity<Attributes>) -> DeviceActivity {
+        private func deviceActivity(_ activity: Activity<Attributes>) -> DeviceActivity {
             DeviceActivity(
                 id: activity.id, attributesType: name, eventKey: eventKey(activity.attributes),
                 state: ActivityPhase(activity.activityState), updateToken: activity.pushToken?.hex)
@@ -71,7 +71,7 @@
             Activity<Attributes>.activities.first { $0.id == id }
         }
 
-        func savedStart(for id: String) -> WantedStart? {
+        func makeStart(for id: String) -> WantedStart? {
             guard let activity = find(id) else { return nil }
             return try? WantedStart(
                 activity.attributes, event: eventKey(activity.attributes), state: activity.content.state,
@@ -98,12 +98,12 @@
             if #available(iOS 18, *), let channel = found.channelId { pushType = .channel(channel) }
             do {
                 guard let startsAt = wanted.startsAt, startsAt > Date() else {
-                    return present(
+                    return deviceActivity(
                         try Activity.request(attributes: attributes, content: content, pushType: pushType))
                 }
                 guard #available(iOS 26, *) else { return nil }
                 let alert = wanted.alert ?? StartAlert(title: "", body: "")
-                return present(
+                return deviceActivity(
                     try Activity.request(
                         attributes: attributes, content: content, pushType: pushType, style: .standard,
                         alertConfiguration: AlertConfiguration(

@@ -27,7 +27,7 @@
             let client = GrandstandClient(server: server, key: key, retry: .never, cache: .standard)
             self.init(
                 host: ActivityKitHost(types: types, bundle: bundle),
-                server: GrandstandServer(client: client, app: app),
+                server: HTTPDeviceAPI(client: client, app: app),
                 store: DeviceStore(
                     file: folder.appending(path: "Grandstand/\(environment.rawValue).json"),
                     vault: KeychainVault(account: "\(app.bundleId) \(environment.rawValue)"), app: app),
@@ -108,8 +108,8 @@
             condition.facts.timeZone = TimeZone.current.identifier
             condition.facts.liveActivitiesEnabled = permissions.areActivitiesEnabled
             condition.facts.frequentPushesEnabled = permissions.frequentPushesEnabled
-            if #unavailable(iOS 18) { condition.hasChannels = false }
-            if #unavailable(iOS 26) { condition.schedules = false }
+            if #unavailable(iOS 18) { condition.supportsChannels = false }
+            if #unavailable(iOS 26) { condition.canSchedule = false }
             for kind in kinds {
                 condition.types.insert(kind.name)
                 condition.facts.tokens[kind.name] = kind.startToken?.hex
@@ -150,8 +150,8 @@
             return try kind.start(wanted, as: found)
         }
 
-        func savedStart(for activity: String) async -> WantedStart? {
-            kinds.lazy.compactMap { $0.savedStart(for: activity) }.first
+        func makeStart(for activity: String) async -> WantedStart? {
+            kinds.lazy.compactMap { $0.makeStart(for: activity) }.first
         }
 
         func end(_ activity: String, contentState: Data?, atOnce: Bool) async {

@@ -5,13 +5,13 @@ internal import GrandstandClient
 /// comes to the foreground, the event of each activity is looked up once.
 extension LiveActivities {
     /// Checks the activities that listen to a channel.
-    func heal() async {
-        guard let condition, condition.hasChannels, courier.keyRefusal == nil else { return }
-        for id in condition.activities.filter(\.state.isShown).map(\.id).sorted() {
+    func repairChannels() async {
+        guard let condition, condition.supportsChannels, planner.keyRefusal == nil else { return }
+        for id in condition.activities.filter(\.state.isUpdatable).map(\.id).sorted() {
             // An activity with a token gets its updates by token, so its channel need not be checked.
             guard let card = record.activities[id], card.updateToken == nil else { continue }
             do {
-                await heal(card, try await find(card.eventKey, variant: card.variant))
+                await heal(card, try await lookUp(card.eventKey, variant: card.variant))
             } catch let problem as ServerProblem where problem.kind == .eventEnded {
                 // The activity may have missed the push that ended it. So end it now, with the last content.
                 await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
@@ -20,7 +20,7 @@ extension LiveActivities {
     }
 
     private func heal(_ card: DeviceActivity, _ found: Lookup) async {
-        guard let channel = found.channelId, channel != card.channelID, var start = await host.savedStart(for: card.id)
+        guard let channel = found.channelId, channel != card.channelID, var start = await host.makeStart(for: card.id)
         else { return }
         if card.channelID == nil, found.contentState.map({ start.shows($0.bytes) }) ?? true {
             // A push started the activity, and ActivityKit does not say on which channel the activity listens. The
@@ -33,7 +33,7 @@ extension LiveActivities {
         start.variant = found.variant
         start.since = time.now()
         // Record the new start first. If the app is killed between the end and the start, the activity is not lost.
-        guard (try? update { $0.wanted[start.name] = start }) != nil else { return }
+        guard (try? update { $0.wanted[start.startKey] = start }) != nil else { return }
         _ = await attempt(start).value
     }
 }

@@ -15,14 +15,14 @@ extension LiveActivities {
     public func show(_ wanted: WantedStart) async throws(LiveActivitiesError) -> ShowResult {
         var wanted = wanted
         let isBack = try update { record throws(LiveActivitiesError) in
-            let earlier = record.wanted[wanted.name]
+            let earlier = record.wanted[wanted.startKey]
             wanted.since = earlier?.since ?? time.now()
             wanted.replaces = earlier?.replaces
-            record.wanted[wanted.name] = wanted
-            return record.comeBack()
+            record.wanted[wanted.startKey] = wanted
+            return record.undoForget()
         }
-        if isBack { await look() }
-        startBackoffs[wanted.name] = nil
+        if isBack { await readAndRetry() }
+        startBackoffs[wanted.startKey] = nil
         // An earlier attempt for the same event and type may be in progress. The earlier and the new attempt result in
         // the same activity.
         let (results, result) = AsyncStream.makeStream(of: StartResult.self)
@@ -41,28 +41,28 @@ extension LiveActivities {
 
     /// The request to try next, and when; `nil`: no request has such a time.
     var nextStart: (wanted: WantedStart, at: TimeInterval)? {
-        guard condition?.allowsActivities == true, courier.keyRefusal == nil else { return nil }
-        return record.wanted.values.filter { attempts[$0.name] == nil && !isTooEarly($0) }
-            .map { ($0, startBackoffs[$0.name]?.notBefore ?? 0) }.min { $0.at < $1.at }
+        guard condition?.allowsActivities == true, planner.keyRefusal == nil else { return nil }
+        return record.wanted.values.filter { attempts[$0.startKey] == nil && !isTooEarly($0) }
+            .map { ($0, startBackoffs[$0.startKey]?.notBefore ?? 0) }.min { $0.at < $1.at }
     }
 
     /// Whether the start must wait for its date. Systems before iOS 26 cannot schedule an activity. On these systems,
     /// the start waits until the app is in the foreground after the date.
     private func isTooEarly(_ wanted: WantedStart) -> Bool {
-        guard let condition, !condition.schedules, let startsAt = wanted.startsAt else { return false }
+        guard let condition, !condition.canSchedule, let startsAt = wanted.startsAt else { return false }
         return startsAt > time.now()
     }
 
     /// Tries once to show an activity, unless an attempt is already in progress.
     func attempt(_ wanted: WantedStart) -> Task<StartResult, Never> {
-        if let attempt = attempts[wanted.name] { return attempt }
+        if let attempt = attempts[wanted.startKey] { return attempt }
         let attempt = Task { () -> StartResult in
             let result = await self.tryOnce(wanted)
-            self.attempts[wanted.name] = nil
+            self.attempts[wanted.startKey] = nil
             self.wake()
             return result
         }
-        attempts[wanted.name] = attempt
+        attempts[wanted.startKey] = attempt
         return attempt
     }
 
@@ -70,7 +70,9 @@ extension LiveActivities {
     /// was recorded, or a push or another launch may have started the activity.
     private func existing(_ wanted: WantedStart) async -> DeviceActivity? {
         condition = await host.condition()
-        return condition?.activities.first { $0.name == wanted.name && $0.id != wanted.replaces && $0.state.isLive }
+        return condition?.activities.first {
+            $0.startKey == wanted.startKey && $0.id != wanted.replaces && $0.state.isLive
+        }
     }
 
     private func tryOnce(_ wanted: WantedStart) async -> StartResult {
@@ -78,11 +80,11 @@ extension LiveActivities {
         guard let condition, condition.allowsActivities else { return give(up: wanted, .disabled) }
         guard !isTooEarly(wanted) else { return .success(.waiting) }
         do {
-            var found = try await find(wanted.eventKey, variant: wanted.variant)
-            if !condition.hasChannels { found.channelId = nil }
+            var found = try await lookUp(wanted.eventKey, variant: wanted.variant)
+            if !condition.supportsChannels { found.channelId = nil }
             return await begin(wanted, found)
         } catch let problem as ServerProblem {
-            return refuse(wanted, problem)
+            return refused(wanted, problem)
         } catch {
             return postpone(wanted)
         }
@@ -92,7 +94,7 @@ extension LiveActivities {
     ///
     /// - Parameter variant: `nil`: the variant that a push would start. To find this variant, an event with several
     ///   variants may need a second request.
-    func find(_ eventKey: String, variant: String?) async throws -> Lookup {
+    func lookUp(_ eventKey: String, variant: String?) async throws -> Lookup {
         let found = try await server.lookup(eventKey, variant: variant)
         guard variant == nil, let variants = found.variants, !variants.isEmpty else { return found }
         let all = (found.variant == nil ? [nil] : []) + variants.map(Optional.some)
@@ -101,7 +103,7 @@ extension LiveActivities {
         return try await server.lookup(eventKey, variant: chosen)
     }
 
-    private func refuse(_ wanted: WantedStart, _ problem: ServerProblem) -> StartResult {
+    private func refused(_ wanted: WantedStart, _ problem: ServerProblem) -> StartResult {
         switch problem.kind {
         case .eventNotFound where time.now().timeIntervalSince(wanted.since ?? .distantFuture) > Self.longestUnknown:
             return give(up: wanted, .noSuchEvent(wanted.eventKey))
@@ -121,7 +123,7 @@ extension LiveActivities {
         // A push or another launch may have started the activity during the lookup.
         if let there = await existing(wanted) { return note(there, of: wanted) }
         // The request may have been withdrawn in the meantime.
-        guard !Task.isCancelled, record.wanted[wanted.name] != nil else { return .success(.waiting) }
+        guard !Task.isCancelled, record.wanted[wanted.startKey] != nil else { return .success(.waiting) }
         do {
             if let stale = wanted.replaces { await host.end(stale, contentState: nil, atOnce: true) }
             guard var activity = try await host.start(wanted, as: found) else { return postpone(wanted) }
@@ -139,33 +141,33 @@ extension LiveActivities {
     private func note(_ activity: DeviceActivity, of wanted: WantedStart, _ variant: String? = nil) -> StartResult {
         var activity = activity
         activity.variant = variant ?? wanted.variant
-        end(wanted) { $0.see(activity) }
+        finish(wanted) { $0.merge(activity) }
         return .success(.shown(activity.id))
     }
 
     /// Removes a finished request. If the record is not accessible, the request stays and is tried again later. If the
     /// activity was already started, the later attempt finds the activity on the device.
-    private func end(_ wanted: WantedStart, _ change: (inout DeviceRecord) -> Void = { _ in }) {
+    private func finish(_ wanted: WantedStart, _ change: (inout DeviceRecord) -> Void = { _ in }) {
         do {
             try update { record in
                 change(&record)
-                record.wanted[wanted.name] = nil
+                record.wanted[wanted.startKey] = nil
             }
-            startBackoffs[wanted.name] = nil
+            startBackoffs[wanted.startKey] = nil
         } catch {
             _ = postpone(wanted)
         }
     }
 
     private func postpone(_ wanted: WantedStart, retryAfter: Int? = nil) -> StartResult {
-        startBackoffs[wanted.name, default: Backoff()].fail(
-            at: time.uptime(), retryAfter: retryAfter, jitter: time.chance())
+        startBackoffs[wanted.startKey, default: Backoff()].fail(
+            at: time.uptime(), retryAfter: retryAfter, jitter: time.random())
         publish()
         return .success(.waiting)
     }
 
     private func give(up wanted: WantedStart, _ error: LiveActivitiesError) -> StartResult {
-        end(wanted)
+        finish(wanted)
         return .failure(error)
     }
 }

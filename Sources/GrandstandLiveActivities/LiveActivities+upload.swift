@@ -8,39 +8,38 @@ extension LiveActivities {
 
     /// Reads the system's state and records it. Then ends the pauses between attempts, except the pauses that the
     /// server asked for.
-    func look() async {
-        await observe()
-        keep { $0.clearDoubts() }
+    func readAndRetry() async {
+        await readHost()
+        keep { $0.repeatInDoubt() }
         lockBackoff.hurry()
-        courier.hurry(
-            at: time.uptime(), repeatAfter: record.repetition?.delay(at: time.now(), jitter: time.chance()))
+        planner.hurry(at: time.uptime(), repeatAfter: record.repetition?.delay(at: time.now(), jitter: time.random()))
         for key in startBackoffs.keys { startBackoffs[key]?.hurry() }
         wake()
     }
 
     /// Reads the system's state and records it. Only one reading runs at a time, so that an older state never replaces
     /// a newer one.
-    private func observe() async {
-        let look = Task { [looking] in
-            await looking?.value
+    private func readHost() async {
+        let look = Task { [reading] in
+            await reading?.value
             var (known, condition) = (self.record, await self.host.condition())
             // An activity that was started during the reading is not in it, and would count as removed.
             while known != self.record { (known, condition) = (self.record, await self.host.condition()) }
             self.condition = condition
-            self.isUnseen = false
+            self.mustReadHost = false
             var replaced: [String] = []
-            self.keep { replaced = $0.see(condition) }
+            self.keep { replaced = $0.merge(condition) }
             // People see one activity of an event.
             for card in replaced { await self.host.end(card, contentState: nil, atOnce: true) }
         }
-        looking = look
+        reading = look
         await look.value
     }
 
     /// Records what the system said. If the record is locked, for example before the first unlock, the system is read
     /// again as soon as the record is accessible.
     private func keep(_ change: (inout DeviceRecord) -> Void) {
-        do { try update { change(&$0) } } catch { isUnseen = true }
+        do { try update { change(&$0) } } catch { mustReadHost = true }
     }
 
     /// Handles a change on the device, and records what must be uploaded.
@@ -50,7 +49,7 @@ extension LiveActivities {
         case .cameToFront: Task { await refresh() }
         case .startToken(let type, let token): keep { $0.changeFacts { $0.tokens[type] = token } }
         // Read the state again, because the event may be older than the last reading.
-        case .changed: await observe()
+        case .changed: await readHost()
         }
         wake()
     }
@@ -64,16 +63,16 @@ extension LiveActivities {
             _ = await attempt(next.wanted).value
             return
         }
-        switch courier.next(record, at: time.uptime()) {
+        switch planner.next(record, at: time.uptime()) {
         case .send(let request):
             // Record the request before it is sent. Otherwise the app would not know of the request after a kill.
-            do { try update { courier.willSend(request, &$0) } } catch { return pause(for: error) }
+            do { try update { planner.willSend(request, &$0) } } catch { return pause(for: error) }
             do {
                 let isNew = try await server.perform(request, as: identity)
                 settle(request, .success(isNew), by: identity)
             } catch { settle(request, .failure(error), by: identity) }
         case .wait(let until): await rest(until: min(until, nextStart?.at ?? until))
-        case .idle: await rest(until: [nextStart?.at, courier.repetition(of: record)].compactMap(\.self).min())
+        case .idle: await rest(until: [nextStart?.at, planner.repeatTime(of: record)].compactMap(\.self).min())
         }
     }
 
@@ -83,42 +82,42 @@ extension LiveActivities {
     ///
     /// - Returns: `nil` if the keychain or the record cannot be read now.
     private func identify() async -> InstallationIdentity? {
-        if identity == nil || isUnseen {
+        if identity == nil || mustReadHost {
             guard lockBackoff.notBefore <= time.uptime() else { return nil }
             do {
                 let kept = try identity ?? store.identity()
-                if try update({ $0.move(to: kept.installationId) }) { isUnseen = true }
+                if try update({ $0.reassign(to: kept.installationId) }) { mustReadHost = true }
                 identity = kept
-                if isUnseen { await observe() }
-                guard !isUnseen else { throw LiveActivitiesError.locked(recordLock ?? "") }
+                if mustReadHost { await readHost() }
+                guard !mustReadHost else { throw LiveActivitiesError.locked(recordError ?? "") }
                 lockBackoff.succeed()
             } catch {
-                identityLock = "\(error)"
-                lockBackoff.fail(at: time.uptime(), jitter: time.chance())
+                identityError = "\(error)"
+                lockBackoff.fail(at: time.uptime(), jitter: time.random())
                 return nil
             }
         }
-        identityLock = nil
+        identityError = nil
         return identity
     }
 
     private func settle(
         _ request: DeviceRequest, _ outcome: Result<Bool, any Error>, by identity: InstallationIdentity
     ) {
-        let (now, jitter) = (time.uptime(), time.chance())
-        var settled = courier
+        let (now, jitter) = (time.uptime(), time.random())
+        var settled = planner
         do {
             let consequence = try update { record in
                 if case .register = request, case .success = outcome {
-                    record.repetition = Repetition(registered: time.now(), chance: jitter)
+                    record.repetition = Reregistration(registered: time.now(), chance: jitter)
                 }
                 return settled.settle(request, outcome, &record, at: now, jitter: jitter)
             }
-            courier = settled
+            planner = settled
             switch consequence {
             case .none: break
             case .renewIdentity: renew(identity)
-            case .forgotten: vanish()
+            case .forgotten: forgetLocally()
             }
             publish()
         } catch {
@@ -129,7 +128,7 @@ extension LiveActivities {
 
     /// Pauses the uploads, because the record is not accessible.
     private func pause(for error: LiveActivitiesError) {
-        courier.pause("\(error)", at: time.uptime(), jitter: time.chance())
+        planner.pause("\(error)", at: time.uptime(), jitter: time.random())
         publish()
     }
 
@@ -139,12 +138,12 @@ extension LiveActivities {
         identity = kept
         try? update {
             $0.installation = kept.installationId
-            $0.startAnew()
+            $0.resetConfirmed()
         }
     }
 
     /// Forgets the installation on the phone, because the server has forgotten it.
-    private func vanish() {
+    private func forgetLocally() {
         // Reset the record first. If the identity then stays, for example after a kill, the identity is harmless,
         // because the server does not know it.
         try? update {
@@ -153,7 +152,7 @@ extension LiveActivities {
         }
         try? store.removeIdentity()
         identity = nil
-        courier = Courier()
+        planner = UploadPlanner()
     }
 
     /// Sleeps until the loop is woken, or until this time.

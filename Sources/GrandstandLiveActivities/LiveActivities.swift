@@ -9,7 +9,7 @@ package import GrandstandClient
 /// ``flush()`` wait for the network.
 public actor LiveActivities {
     let host: any ActivityHost
-    let server: any DeviceServer
+    let server: any DeviceAPI
     let store: DeviceStore
     let time: ClientTime
 
@@ -17,10 +17,10 @@ public actor LiveActivities {
     /// Why the last change could not be written. If this is not `nil`, only the record in memory is up to date.
     private var storageFailure: String?
     /// Why the record or the identity cannot be read.
-    private(set) var recordLock: String?
-    var identityLock: String?
+    private(set) var recordError: String?
+    var identityError: String?
     var lockBackoff = Backoff()
-    var courier = Courier()
+    var planner = UploadPlanner()
     var identity: InstallationIdentity?
     /// The system's state at the last reading.
     var condition: HostCondition?
@@ -31,9 +31,9 @@ public actor LiveActivities {
     var startBackoffs: [String: Backoff] = [:]
 
     /// The last reading of the system.
-    var looking: Task<Void, Never>?
+    var reading: Task<Void, Never>?
     /// Whether the system's state is not recorded yet, or could not be recorded.
-    var isUnseen = true
+    var mustReadHost = true
     private var running: [Task<Void, Never>] = []
     /// Rings when there may be something to do. A ring during a step is kept until the next rest.
     let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -42,7 +42,7 @@ public actor LiveActivities {
     private var lastStatus = LiveActivitiesStatus()
 
     /// An instance with another host and server, for tests and for systems without ActivityKit.
-    package init(host: any ActivityHost, server: any DeviceServer, store: DeviceStore, time: ClientTime) {
+    package init(host: any ActivityHost, server: any DeviceAPI, store: DeviceStore, time: ClientTime) {
         self.host = host
         self.server = server
         self.store = store
@@ -62,7 +62,7 @@ public actor LiveActivities {
             })
         running.append(
             Task { [weak self] in
-                await self?.look()
+                await self?.readAndRetry()
                 while !Task.isCancelled, let self { await self.step() }
             })
     }
@@ -74,7 +74,7 @@ public actor LiveActivities {
         for attempt in attempts.values { attempt.cancel() }
         for task in running { await task.value }
         for attempt in attempts.values { _ = await attempt.value }
-        await looking?.value
+        await reading?.value
     }
 
     /// Follows topics. They are saved at once, and uploaded as soon as possible.
@@ -116,14 +116,14 @@ public actor LiveActivities {
             var topics = Set(record.facts.topics ?? [])
             change(&topics)
             guard topics.count <= InstallationFacts.mostTopics else { throw LiveActivitiesError.tooManyTopics }
-            let isBack = !topics.isEmpty && record.comeBack()
+            let isBack = !topics.isEmpty && record.undoForget()
             record.changeFacts {
                 $0.topics = Array(topics)
                 $0.variant = variant ?? $0.variant
             }
             return isBack
         }
-        if isBack { Task { await look() } }
+        if isBack { Task { await readAndRetry() } }
         wake()
     }
 
@@ -131,8 +131,8 @@ public actor LiveActivities {
     /// and repairs activities whose channel was replaced. An app on iOS need not call this method, because the same
     /// happens when the app comes to the foreground.
     public func refresh() async {
-        await look()
-        await heal()
+        await readAndRetry()
+        await repairChannels()
     }
 
     /// Forgets this installation on the phone and on the server, for example when people sign out. The request is
@@ -180,15 +180,15 @@ public actor LiveActivities {
     }
 
     private var phase: LiveActivitiesStatus.Phase {
-        if let lock = recordLock ?? identityLock { return .locked(lock) }
+        if let lock = recordError ?? identityError { return .locked(lock) }
         if record.isGone { return .forgotten }
-        if let refusal = courier.keyRefusal { return .keyRefused("\(refusal)") }
+        if let refusal = planner.keyRefusal { return .keyRefused("\(refusal)") }
         guard condition != nil else { return .idle }
-        if isUnseen { return .uploading }
-        switch courier.next(record, at: time.uptime()) {
-        case .send: return courier.trouble.map { .waiting($0) } ?? .uploading
-        case .wait: return .waiting(courier.trouble ?? "")
-        case .idle: return courier.rejection.map { .refused("\($0)") } ?? .upToDate
+        if mustReadHost { return .uploading }
+        switch planner.next(record, at: time.uptime()) {
+        case .send: return planner.lastError.map { .waiting($0) } ?? .uploading
+        case .wait: return .waiting(planner.lastError ?? "")
+        case .idle: return planner.rejection.map { .refused("\($0)") } ?? .upToDate
         }
     }
 
@@ -212,13 +212,13 @@ public actor LiveActivities {
             }
             record = change.record
             storageFailure = change.failure
-            recordLock = nil
+            recordError = nil
             publish()
             return change.value
         } catch let error as LiveActivitiesError {
             throw error
         } catch {
-            recordLock = "\(error)"
+            recordError = "\(error)"
             publish()
             throw .locked("\(error)")
         }

@@ -14,7 +14,7 @@ extension JSONParser {
                 return String(decoding: content.isEmpty ? plain : content + plain, as: UTF8.self)
             case UInt8(ascii: "\\")?:
                 content += plain
-                content += Array(String(try escape()).utf8)
+                content += Array(String(try readEscape()).utf8)
             case nil: throw fault("The text ends inside a string")
             default: throw fault("A string contains an unescaped control character")
             }
@@ -32,7 +32,7 @@ extension JSONParser {
                 parser.index += 1
                 continue
             }
-            guard let scalar = try? parser.escape() else { return json }
+            guard let scalar = try? parser.readEscape() else { return json }
             let isNeeded = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
             if json[start + 1] == UInt8(ascii: "u"), !isNeeded {
                 plain += String(scalar).utf8
@@ -54,7 +54,7 @@ extension JSONParser {
         }
     }
 
-    private mutating func escape() throws(JSONFault) -> Unicode.Scalar {
+    private mutating func readEscape() throws(JSONFault) -> Unicode.Scalar {
         index += 1
         guard let byte = peek else { throw fault("The text ends inside a string") }
         index += 1

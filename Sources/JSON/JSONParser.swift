@@ -16,7 +16,7 @@ package struct JSONParser {
     var index = 0
     /// The number of arrays and objects around the present position.
     private var depth = 0
-    private var values = 0
+    private var valueCount = 0
     private let maximumValues: Int
     private let refusesHugeNumbers: Bool
     /// The names and indices that lead to the value being parsed. They become the JSON Pointer of a fault.
@@ -41,16 +41,16 @@ package struct JSONParser {
             return value
         } catch {
             var fault = error
-            fault.pointer = JSONText.pointer(path)
+            fault.pointer = PointerText.pointer(path)
             throw fault
         }
     }
 
     private mutating func value() throws(JSONFault) -> JSONValue {
-        guard values < maximumValues else {
+        guard valueCount < maximumValues else {
             throw JSONFault("The text has more than \(maximumValues) values", at: index, kind: .tooManyValues)
         }
-        values += 1
+        valueCount += 1
         guard let first = peek else { throw fault("The text ends where a value was expected") }
         let start = index
         let kind: JSONValue.Kind

@@ -92,10 +92,10 @@ package struct JSONWriter: Sendable {
         bytes.replaceSubrange(members[0].begin..., with: sorted)
     }
 
-    /// Writes any value of a type that is `Encodable` (`JSONSink`).
+    /// Writes any value of a type that is `Encodable` (`JSONTextEncoder`).
     package mutating func encode(_ value: some Encodable) {
-        if plain(value) { return }
-        let sink = JSONSink()
+        if scalar(value) { return }
+        let sink = JSONTextEncoder()
         // The sink gets the text itself: a copy would be made of the whole text for each value.
         swap(&sink.json, &self)
         defer { swap(&sink.json, &self) }
@@ -106,7 +106,7 @@ package struct JSONWriter: Sendable {
 
     /// Writes a text, a whole number or a time; `false`: the value is neither. A container would take most of the time
     /// for these.
-    mutating func plain<Value>(_ value: Value) -> Bool {
+    mutating func scalar<Value>(_ value: Value) -> Bool {
         if Value.self == String.self, let text = value as? String {
             string(text)
         } else if Value.self == Int.self, let number = value as? Int {

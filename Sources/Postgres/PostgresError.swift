@@ -29,7 +29,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     package var hint: String?
     /// Whether the deadline passed while the server only waited for a synchronous standby. The server itself has
     /// committed the transaction.
-    package var isUnconfirmed = false
+    package var isUnreplicated = false
 
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
@@ -47,7 +47,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     /// Reads the server's error from a failed result.
     init(result: OpaquePointer) {
         func field(_ code: UInt8) -> String? { PQresultErrorField(result, Int32(code)).map { String(cString: $0) } }
-        self.init(.server, field(UInt8(ascii: "M")) ?? String(cString: PQresultErrorMessage(result)).trimmed)
+        self.init(.server, field(UInt8(ascii: "M")) ?? String(cString: PQresultErrorMessage(result)).oneLine)
         sqlState = field(UInt8(ascii: "C")).map(PostgresSQLState.init)
         detail = field(UInt8(ascii: "D"))
         hint = field(UInt8(ascii: "H"))
@@ -56,5 +56,5 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 
 extension String {
     /// libpq ends its messages with a line break; several lines are joined.
-    var trimmed: String { split(whereSeparator: \.isNewline).joined(separator: "; ") }
+    var oneLine: String { split(whereSeparator: \.isNewline).joined(separator: "; ") }
 }

@@ -20,7 +20,7 @@ struct BucketTests {
         var taken = 0
         for _ in 0..<5_000 {
             time += Double(Int.random(in: 0..<64, using: &random)) / 128
-            let isFree = bucket.fill(key, now: time)
+            let isFree = bucket.raise(key, now: time)
             #expect(isFree == (max(turn, time) - time <= 7 * 0.25), "after \(time) s")
             guard isFree else {
                 _ = bucket.refuse(key)
@@ -110,7 +110,7 @@ struct BucketTests {
         let refused = try (0..<120).map { _ in try stage.bench.broadcast(on: stage.channel, [:], newer) }
         #expect(refused.allSatisfy { $0.status == 429 })
         // 429 is not a fault of the request, so it neither slows a connection down nor ends it.
-        #expect(refused.allSatisfy { $0.maximumStreams == nil && !$0.endsConnection })
+        #expect(refused.allSatisfy { $0.newStreamLimit == nil && !$0.endsConnection })
         #expect(stage.shown("anna") == shown)
         #expect(try stage.bench.counts("b", at: 0) == .init(taken: 1, refused: 120, allowed: 1))
         stage.bench.state.closed(connection: 3)

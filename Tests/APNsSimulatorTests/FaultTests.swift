@@ -29,7 +29,7 @@ struct FaultWireTests {
     @Test func `a fault without seconds withholds the answer until it is removed`() async throws {
         try await meet(#"{"action": "delay"}"#) { running, client in
             async let created = client.create(policy: 0)
-            _ = try await running.simulator.requests(1) { $0.fate == .held }
+            _ = try await running.simulator.awaitRequests(1) { $0.fate == .held }
             #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
             running.simulator.removeFault("f")
             #expect(try await created.status == 201)
@@ -62,7 +62,7 @@ struct FaultWireTests {
         try await meet(#"{"match": {"operation": "create"}, "action": "silence", "times": 1}"#) { running, client in
             _ = try await client.list()
             let lost = Task { try await client.create(policy: 0) }
-            _ = try await running.simulator.requests(1) { $0.fate == .unprocessed }
+            _ = try await running.simulator.awaitRequests(1) { $0.fate == .unprocessed }
             #expect(running.simulator.channels(of: Bench.bundleID, in: .development).isEmpty)
             lost.cancel()
             await #expect(throws: HTTP2Failure.cancelled) { try await lost.value }
@@ -95,8 +95,8 @@ struct FaultWireTests {
             let other = try await running.connect()
             let production = try await running.client(.production)
             #expect(try await client.list().status == 200)
-            #expect(await client.connection.closed().contains("Shutdown"))
-            #expect(await other.closed().contains("Shutdown"))
+            #expect(await client.connection.untilClosed().contains("Shutdown"))
+            #expect(await other.untilClosed().contains("Shutdown"))
             #expect(try await production.list().status == 200)
         }
     }
@@ -250,9 +250,9 @@ struct FaultBookTests {
         try book.add(#""action": "cut""#)
         try book.add(
             #""match": {"environment": "production"}, "action": "tls", "failure": "certificate", "times": 1"#)
-        #expect(book.claim(connectionTo: .development) == nil)
-        #expect(book.claim(connectionTo: .production)?.failure == .certificate)
-        #expect(book.claim(connectionTo: .production) == nil)
+        #expect(book.trigger(connectionTo: .development) == nil)
+        #expect(book.trigger(connectionTo: .production)?.failure == .certificate)
+        #expect(book.trigger(connectionTo: .production) == nil)
         #expect(book.claim(list)?.action == .cut)
     }
 
@@ -266,7 +266,7 @@ struct FaultBookTests {
 
 extension FaultBook {
     fileprivate mutating func claim(_ request: SimulatorRequest) -> Fault? {
-        claim(request, try? Route(method: request.method, path: request.path))
+        trigger(request, try? Route(method: request.method, path: request.path))
     }
 
     /// - Parameter members: the members of a fault's JSON.

@@ -73,7 +73,7 @@ struct SimulatorStateTests {
         let end = #"{"aps":{"timestamp":1780000001,"event":"end"}}"#
         _ = try bench.broadcast(on: bench.stored, ["apns-expiration": "\(now + 86_400)"])
         let sent = try bench.broadcast(on: bench.stored, expiration, end)
-        let message = bench.channels().first { $0.id == bench.stored }?.shown(at: Bench.now + after).stored
+        let message = bench.channels().first { $0.id == bench.stored }?.snapshot(at: Bench.now + after).stored
         // A message that is not stored leaves the one before it.
         let left = life > 0 ? nil : Bench.update
         #expect(message?.body == (isStored ? end : left))
@@ -145,22 +145,22 @@ struct ConnectionTests {
     {
         var bench = try Bench()
         bench.open()
-        #expect(try bench.broadcast(on: "AAAA").maximumStreams == 1_000)
+        #expect(try bench.broadcast(on: "AAAA").newStreamLimit == 1_000)
         bench.open()
         let bad = ["authorization": ""]
-        #expect(try bench.send("GET", Self.path, bad).maximumStreams == nil)
-        #expect(try bench.send("GET", Self.path).maximumStreams == 1_000)
-        #expect(try bench.send("GET", Self.path).maximumStreams == nil)
+        #expect(try bench.send("GET", Self.path, bad).newStreamLimit == nil)
+        #expect(try bench.send("GET", Self.path).newStreamLimit == 1_000)
+        #expect(try bench.send("GET", Self.path).newStreamLimit == nil)
 
-        var refused = try (1...ConnectionState.slowAfter).map { _ in try bench.broadcast(on: "AAAA") }
-        #expect(refused.last?.maximumStreams == 1)
-        #expect(refused.dropLast().allSatisfy { $0.maximumStreams == nil })
-        #expect(try bench.send("GET", Self.path).maximumStreams == 1_000)
+        var refused = try (1...ConnectionState.refusalsToSlow).map { _ in try bench.broadcast(on: "AAAA") }
+        #expect(refused.last?.newStreamLimit == 1)
+        #expect(refused.dropLast().allSatisfy { $0.newStreamLimit == nil })
+        #expect(try bench.send("GET", Self.path).newStreamLimit == 1_000)
 
-        refused = try (1...ConnectionState.endAfter + 1).map { _ in try bench.broadcast(on: "AAAA") }
-        #expect(refused.firstIndex { $0.endsConnection } == ConnectionState.endAfter - 1)
+        refused = try (1...ConnectionState.refusalsToEnd + 1).map { _ in try bench.broadcast(on: "AAAA") }
+        #expect(refused.firstIndex { $0.endsConnection } == ConnectionState.refusalsToEnd - 1)
         #expect(refused.count { $0.endsConnection } == 1)
-        #expect(refused.count { $0.maximumStreams != nil } == 1)
+        #expect(refused.count { $0.newStreamLimit != nil } == 1)
     }
 
     @Test func `a connection belongs to the team and scope of its first key`() throws {

@@ -15,7 +15,7 @@ struct APNsReasonTests {
         #expect(read.hashValue == reason.hashValue)
         #expect(read.rawValue == reason.rawValue)
         // `text`, which people see, keeps the spelling that APNs sent.
-        #expect(read.text == text)
+        #expect(read.spelling == text)
         #expect("\(read)" == text)
     }
 

@@ -33,16 +33,16 @@ struct PostgresClusterTests {
         async throws
     {
         let cluster = workshop.cluster()
-        #expect(workshop.cluster().runningElsewhere() == nil)
+        #expect(workshop.cluster().connectionElsewhere() == nil)
         let connection = try await cluster.start()
         #expect(try await cluster.start() == connection)
-        #expect(workshop.cluster().runningElsewhere() == connection)
+        #expect(workshop.cluster().connectionElsewhere() == connection)
         async let first: Void = cluster.stop()
         async let second: Void = cluster.stop()
         _ = await (first, second)
         await cluster.stop()
         await #expect(throws: ProgramFailure.self) { try await Workshop.ask(connection, "select 1") }
-        #expect(workshop.cluster().runningElsewhere() == nil)
+        #expect(workshop.cluster().connectionElsewhere() == nil)
     }
 
     @Test(arguments: [String(repeating: "long/", count: 24) + "path", "it's a \\ \"path\" $HOME", "one, two"])

@@ -99,7 +99,7 @@ final class Workshop: Sendable {
         process.standardOutput = output
         try process.run()
         let text = try output.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
-        guard layout.serverFile?.contains("ready") == true else { throw ProgramFailure(output: text ?? "") }
+        guard layout.pidText?.contains("ready") == true else { throw ProgramFailure(output: text ?? "") }
         return log
     }
 
@@ -111,7 +111,7 @@ final class Workshop: Sendable {
     /// SIGTERM is blocked.
     func startStranger() async throws -> Process {
         let account = try ServerAccount.choose(for: data)
-        let stranger = Process((try await account?.prefix(entering: ["/"]) ?? []) + ["/bin/sleep", "600"])
+        let stranger = Process((try await account?.wrapper(entering: ["/"]) ?? []) + ["/bin/sleep", "600"])
         // It must not hold the output of the tests open.
         (stranger.standardOutput, stranger.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
         try stranger.run()
@@ -121,7 +121,7 @@ final class Workshop: Sendable {
     /// A command of `pg_ctl` as the server's account.
     private func pgctl(_ arguments: [String]) async throws -> [String] {
         let programs = try await Programs.find(nil, in: Programs.folders(), data: data)
-        let prefix = try await ServerAccount.choose(for: data)?.prefix(entering: [directory])
+        let prefix = try await ServerAccount.choose(for: data)?.wrapper(entering: [directory])
         return (prefix ?? []) + ["\(programs.folder)/pg_ctl"] + arguments
     }
 

@@ -29,9 +29,9 @@ struct CrashTests {
                 // are not yet made.
                 let mark = simulator.journal().count { $0.request.isCreation } + third / 2
                 async let declared: Void = Self.declare(events[(round * third)..<((round + 1) * third)], api)
-                _ = try await simulator.requests(mark) { $0.request.isCreation }
+                _ = try await simulator.awaitRequests(mark) { $0.request.isCreation }
                 let hold = try simulator.hold(#""operation": "create""#)
-                _ = try await simulator.requests(mark + 8) { $0.request.isCreation }
+                _ = try await simulator.awaitRequests(mark + 8) { $0.request.isCreation }
                 try await declared
                 await server.kill()
                 simulator.removeFault(hold)
@@ -63,7 +63,7 @@ struct CrashTests {
     /// Declares events with one audience each, some at a time. Declaring one again does no harm.
     private static func declare(_ keys: ArraySlice<String>, _ api: HTTPCaller) async throws {
         let audience = Stage.audience()
-        try await forEach(keys, atMost: 8) { key in
+        try await inParallel(keys, atMost: 8) { key in
             let answer = try await api("PUT", "/v1/events/\(key)", #"{"name": "Match", "audiences": [\#(audience)]}"#)
             try #require([200, 201].contains(answer.status), "\(answer.text)")
         }
@@ -108,7 +108,7 @@ struct StopTests {
                         }
                     }
                     group.addTask {
-                        _ = try? await simulator.requests(5) { $0.request.isBroadcast }
+                        _ = try? await simulator.awaitRequests(5) { $0.request.isBroadcast }
                         stage.running.cancel()
                         return nil
                     }

@@ -208,7 +208,7 @@ struct PoolerTests {
         await other.close()
         let source = Configuration.DatabaseSource.url(bouncer.url)
         let refusal = await #expect(throws: ExitError.self) {
-            try await DatabaseSession.connect(source, logger: Stage.logger).ready().close()
+            try await DatabaseSession.connect(source, logger: Stage.logger).prepared().close()
         }
         #expect(refusal?.description.contains("pool_mode = session") == true, "\(refusal?.description ?? "")")
         let session = try await DatabaseSession.connect(source, logger: Stage.logger)

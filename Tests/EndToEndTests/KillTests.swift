@@ -42,12 +42,12 @@ struct KillTests {
             let body = #"{"event": "update", "contentState": {"n": 1}, "alert": {"title": "Goal"}}"#
             let answer = try await api("POST", "/v1/events/derby/broadcasts", body)
             #expect(answer.status == 202)
-            let lost = try #require(try await simulator.requests(1) { $0.request.isBroadcast }.first)
+            let lost = try #require(await simulator.awaitRequests(1) { $0.request.isBroadcast }.first)
             let second = try await ChildProcess.server(environment)
             let killed = ContinuousClock.now
             await first.kill()
             simulator.removeFault(hold)
-            let again = try await simulator.requests(2) { $0.request.isBroadcast }[1]
+            let again = try await simulator.awaitRequests(2) { $0.request.isBroadcast }[1]
             #expect(killed.duration(to: .now) < .seconds(10))
             #expect(again.request.body == lost.request.body)
             #expect(again.request[header: "apns-request-id"] == lost.request[header: "apns-request-id"])

@@ -21,7 +21,7 @@ struct MainJobTests {
         try await stage.putEvent(nil, [Stage.audience(), Stage.audience(.production, .mostRecentMessageStored)])
         let channels = try await stage.activeChannels()
         #expect(channels.count == 2)
-        let creations = try await stage.simulator.requests(2) { $0.request.isCreation }
+        let creations = try await stage.simulator.awaitRequests(2) { $0.request.isCreation }
         #expect(
             Set(creations.map(\.request.text)) == [
                 #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#,
@@ -30,7 +30,7 @@ struct MainJobTests {
 
         // Apps make this lookup before they start an activity. It gives the ID of the channel that the simulator
         // has.
-        for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
+        for (channel, environment) in zip(channels, APNsEnvironment.allCases) {
             let lookup = try await stage.shown("/v1/lookup/\(Stage.bundleID)/\(environment)/derby")
             #expect(lookup["channelId"]?.string == channel)
             #expect(stage.simulator.channels(of: Stage.bundleID, in: environment).map(\.id) == [channel])
@@ -61,8 +61,8 @@ struct MainJobTests {
             ),
             (#""event":"end","content-state":{"home":1},"dismissal-date":1577923200"#, "10", 28_800),
         ]
-        for (environment, channel) in zip([APNsEnvironment.development, .production], channels) {
-            let entries = try await stage.simulator.requests(3) {
+        for (environment, channel) in zip(APNsEnvironment.allCases, channels) {
+            let entries = try await stage.simulator.awaitRequests(3) {
                 $0.request.isBroadcast && $0.request.environment == environment
             }
             #expect(entries.count == 3)

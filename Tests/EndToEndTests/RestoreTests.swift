@@ -96,7 +96,7 @@ struct RestoreTests {
                 try await stage.putApp()
                 let hold = try simulator.hold(#""operation": "create""#)
                 try await stage.putEvent("derby")
-                _ = try await simulator.requests(1) { $0.request.isCreation }
+                _ = try await simulator.awaitRequests(1) { $0.request.isCreation }
                 try await backup.take()
                 simulator.removeFault(hold)
                 made = try #require(try await stage.activeChannels().first)

@@ -25,7 +25,7 @@ struct StandbyTests {
                     let died = ContinuousClock.now
                     async let after = Self.accepted(21...40, by: stage)
                     try await pair.standby.promote()
-                    _ = try await simulator.requests(1) { $0.request.isBroadcast && Self.state($0) > 20 }
+                    _ = try await simulator.awaitRequests(1) { $0.request.isBroadcast && Self.state($0) > 20 }
                     let gap = ContinuousClock.now - died
                     #expect(gap < .seconds(10), "\(gap)")
 
@@ -60,8 +60,8 @@ struct StandbyTests {
             try pair.standby.freeze(true)
             await #expect {
                 try await pool.query("insert into t values (1)")
-            } throws: { ($0 as? PostgresError)?.isUnconfirmed == true }
-            #expect(await session.finding()?.trouble == .standbyAway)
+            } throws: { ($0 as? PostgresError)?.isUnreplicated == true }
+            #expect(await session.probe()?.trouble == .standbyAway)
             await session.close()
             await #expect {
                 try await pool.transaction { _ = try await $0.query("insert into t values (2)") }
@@ -123,7 +123,7 @@ struct FailoverTests {
                     try await stage.putLiveEvent()
                     let hold = try simulator.hold(#""operation": "broadcast""#)
                     let sending = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
-                    _ = try await simulator.requests(1) { $0.request.isBroadcast }
+                    _ = try await simulator.awaitRequests(1) { $0.request.isBroadcast }
                     let waiting = try await stage.broadcast(
                         #"{"event": "update", "contentState": {"n": 2}, "alert": {"title": "Goal"}}"#)
 

@@ -43,7 +43,7 @@ struct StartKillTests {
                 tally[kill, default: 0] += 1
                 try await start.begin()
                 async let goingOn: Void = start.registerDuringStart()
-                try await simulator.requests(moment, where: start.isPush)
+                try await simulator.awaitRequests(moment, where: start.isPush)
                 await stadium.perform(kill, on: victim)
                 try await stadium.revive()
                 try await goingOn
@@ -172,7 +172,7 @@ struct KickOff: Sendable {
     func confirm() async throws -> [Fan] {
         let shown = (early + late).enumerated().filter { $0.offset.isMultiple(of: 2) && cards(of: $0.element) > 0 }
             .map(\.element)
-        try await forEach(shown, atMost: 12) { fan in
+        try await inParallel(shown, atMost: 12) { fan in
             try await insist("\(fan.phone) reports", key: deviceKey) { try await fan.report($0, of: event) }
         }
         return shown
@@ -196,7 +196,7 @@ struct KickOff: Sendable {
     }
 
     private func register(_ fans: [Fan]) async throws {
-        try await forEach(fans, atMost: 12) { fan in
+        try await inParallel(fans, atMost: 12) { fan in
             try await insist("\(fan.phone) registers", key: deviceKey) { try await fan.register($0) }
         }
     }

@@ -13,7 +13,7 @@ struct CSVTests {
     ]
 
     /// What is special, the text, and how it is read if not in Vienna's time.
-    static let forms: [(what: String, text: String, reading: CalendarReading?)] = [
+    static let forms: [(what: String, text: String, reading: CalendarReader?)] = [
         ("commas", "uid,startsAt,summary\n1,2026-11-28T14:30:00Z,A – B\n", nil),
         ("another order", "summary,x,startsAt,uid\nA – B,,2026-11-28 15:30,1", nil),
         ("semicolons", "uid;startsAt;summary\r\n1;2026-11-28T15:30:00+01:00;A – B\r\n", nil),
@@ -46,14 +46,14 @@ struct CSVTests {
     }
 
     @Test func `a quoted field may contain separators, quotation marks and lines`() throws {
-        let file = try CalendarReading.csv().read(
+        let file = try CalendarReader.csv().read(
             "uid,summary,startsAt\n1,\"A, \"\"B\"\"\nC\",2026-11-28T14:30Z\n2,x \"y\" z,2026-11-28T14:30Z\n")
         #expect(file.entries.map { $0.value("summary") } == ["A, \"B\" C", "x \"y\" z"])
         #expect(file.entries.map(\.line) == [2, 4])
     }
 
     @Test func `an end and a status are read, and a zero length or an unknown status is a fault`() throws {
-        let file = try CalendarReading.csv().read(
+        let file = try CalendarReader.csv().read(
             """
             uid,startsAt,endsAt,status
             1,2026-11-28T14:30Z,2026-11-28T16:30Z,Canceled
@@ -80,7 +80,7 @@ struct CSVTests {
     func `a record that cannot be read is a fault of its line, and the others are read`(
         record: String, word: String, uid: String?
     ) throws {
-        let file = try CalendarReading.csv().read("uid,startsAt,summary\n\n\(record)\n2,2026-11-28T14:30Z,z\n")
+        let file = try CalendarReader.csv().read("uid,startsAt,summary\n\n\(record)\n2,2026-11-28T14:30Z,z\n")
         #expect(file.entries.map(\.uid) == ["2"])
         #expect(file.faults.map(\.line) == [3])
         #expect(file.faults.first?.detail.contains(word) ?? false, "\(file.faults)")
@@ -88,14 +88,14 @@ struct CSVTests {
     }
 
     @Test func `midnight is that of the plan's zone`() throws {
-        var reading = CalendarReading.csv()
+        var reading = CalendarReader.csv()
         reading.timeZone = TimeZone(identifier: "America/New_York")
         let file = try reading.read("uid,startsAt\n1,2026-11-28T05:00Z\n2,2026-11-28T00:00Z\n")
         #expect(file.entries.map(\.uid) == ["2"] && file.faults.map(\.uid) == ["1"])
     }
 
     @Test func `of two records with the same UID the first is used`() throws {
-        let file = try CalendarReading.csv().read("uid,startsAt\n1,2026-11-28T14:30Z\n1,2026-11-29T14:30Z\n")
+        let file = try CalendarReader.csv().read("uid,startsAt\n1,2026-11-28T14:30Z\n1,2026-11-29T14:30Z\n")
         #expect(file.entries.map(\.line) == [2])
         #expect(file.faults.map(\.line) == [3])
         #expect(file.faults.map(\.uid) == ["1"])
@@ -110,7 +110,7 @@ struct CSVTests {
         ])
     func `a file that is not CSV is refused, and the error names the line`(text: String, line: Int, word: String) throws
     {
-        let reading = CalendarReading.csv(text.hasPrefix("Nr") ? ["uid": "id"] : [:])
+        let reading = CalendarReader.csv(text.hasPrefix("Nr") ? ["uid": "id"] : [:])
         let fault = #expect(throws: CalendarFault.self) { try reading.read(text) }
         #expect(fault?.line == line)
         #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")
@@ -126,15 +126,15 @@ struct CSVTests {
     }
 }
 
-extension CalendarReading {
-    static func ics(timeZone: String? = nil) -> CalendarReading {
-        CalendarReading(format: .ics, timeZone: timeZone.flatMap(TimeZone.named))
+extension CalendarReader {
+    static func ics(timeZone: String? = nil) -> CalendarReader {
+        CalendarReader(format: .ics, timeZone: timeZone.flatMap(TimeZone.named))
     }
 
     static func csv(
         _ columns: [String: String] = [:], isDayMonthYear: Bool = false, timeZone: String? = nil
-    ) -> CalendarReading {
-        CalendarReading(
+    ) -> CalendarReader {
+        CalendarReader(
             format: .csv, columns: columns, isDayMonthYear: isDayMonthYear, timeZone: timeZone.flatMap(TimeZone.named))
     }
 
@@ -174,13 +174,13 @@ struct ZoneTests {
 struct SeasonTests {
     private static let marks = "\";:,{}\\=\r\n \t/TZ0919-+.".utf8.map { [$0] } + [[0x00], [0xC3], [0xFF], [0xEF]]
 
-    @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
-    func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
+    @Test(arguments: [CalendarReader.Format.ics, .csv], 0..<8 as Range<UInt64>)
+    func `a damaged file is read, or refused with a line number`(format: CalendarReader.Format, seed: UInt64) {
         var random = SplitMix(seed: seed)
         var season = Season()
         season.fixtures = Array(season.fixtures.prefix(12))
         let whole = format == .ics ? season.ics() : season.csv()
-        let reading = format == .ics ? CalendarReading.ics() : .season
+        let reading = format == .ics ? CalendarReader.ics() : .season
         for _ in 0..<150 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...6, using: &random) { bytes.damage(with: Self.marks, using: &random) }

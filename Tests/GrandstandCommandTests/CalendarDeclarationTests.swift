@@ -142,7 +142,7 @@ struct CalendarShrinkTests {
 struct CalendarDeclarationTests {
     private static func draft(
         _ text: String, _ values: [String: String] = ["summary": "A – B", "home": "A", "away": "B"], uid: String = "1"
-    ) throws -> CalendarDraft {
+    ) throws -> EntryEvent {
         let entry = CalendarEntry(line: 7, uid: uid, startsAt: 1_795_876_200) { values[$0] }
         return try CalendarWorld.declaration(text).draft(entry)
     }

@@ -13,7 +13,7 @@ struct ICalendarTests {
     private static let halfPastTwo = 1_795_876_200
 
     /// What is special, the text, and how it is read if not in Vienna's time. The kick-off is the same in all.
-    static let forms: [(what: String, text: String, reading: CalendarReading?)] = [
+    static let forms: [(what: String, text: String, reading: CalendarReader?)] = [
         ("UTC", event("DTSTART:20261128T143000Z"), nil),
         ("floating", event("DTSTART:20261128T153000"), nil),
         ("a zone of the system", event("DTSTART;TZID=Europe/London:20261128T143000"), nil),
@@ -29,7 +29,7 @@ struct ICalendarTests {
         ),
         (
             "a zone that is answered by another", event("DTSTART;TZID=W. Europe Standard Time:20261128T153000"),
-            CalendarReading(format: .ics, fallback: TimeZone.named("Europe/Vienna"))
+            CalendarReader(format: .ics, commandZone: TimeZone.named("Europe/Vienna"))
         ),
         (
             "a file's zone that is no zone's name",
@@ -66,7 +66,7 @@ struct ICalendarTests {
     @Test func `escapes in text are resolved, and a summary is split into home and away`() throws {
         let text = event(
             "DTSTART:20261128T143000Z", "SUMMARY:\"Old\\, Town\" FC v K\\\\o\r\n  ln", "LOCATION:A\\nB\\; C")
-        let file = try CalendarReading.ics().read(text)
+        let file = try CalendarReader.ics().read(text)
         let value = try #require(file.entries.first?.value)
         #expect(
             ["summary", "home", "away", "location", "x-none"].map(value) == [
@@ -75,7 +75,7 @@ struct ICalendarTests {
     }
 
     @Test func `a value can be read from a named iCalendar property or made by a template`() throws {
-        var reading = CalendarReading.ics()
+        var reading = CalendarReader.ics()
         reading.columns = ["home": "X-HOME", "summary": "{home} ({where})", "where": "LOCATION"]
         let file = try reading.read(event("DTSTART:20261128T143000Z", "X-HOME:Ajax", "LOCATION:Arena"))
         let value = try #require(file.entries.first?.value)
@@ -88,7 +88,7 @@ struct ICalendarTests {
             ("DURATION:PT1H30M", 5_400), ("DURATION:P1DT1S", 86_401), ("SUMMARY:none", nil),
         ] as [(String, Int?)])
     func `an end is a time, a duration or absent`(line: String, seconds: Int?) throws {
-        let file = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", line))
+        let file = try CalendarReader.ics().read(event("DTSTART:20261128T143000Z", line))
         #expect(file.entries.first?.endsAt == seconds.map { Self.halfPastTwo + $0 })
         #expect(file.faults == [])
     }
@@ -97,12 +97,12 @@ struct ICalendarTests {
     func `a fixture without a time, or at midnight, is a fault unless it is postponed or cancelled`(start: String)
         throws
     {
-        let file = try CalendarReading.ics().read(event(start))
+        let file = try CalendarReader.ics().read(event(start))
         #expect(file.entries.isEmpty && file.faults.map(\.line) == [4])
         for (word, status) in [("TENTATIVE", .postponed), ("CANCELLED", .cancelled)]
             as [(String, CalendarEntry.Status)]
         {
-            let file = try CalendarReading.ics().read(event(start, "STATUS:\(word)"))
+            let file = try CalendarReader.ics().read(event(start, "STATUS:\(word)"))
             #expect(file.entries.map(\.status) == [status] && file.faults.isEmpty)
         }
     }
@@ -126,14 +126,14 @@ struct ICalendarTests {
     ) throws {
         let text = event(
             "DTSTART:20261128T143000Z", line, "END:VEVENT", "BEGIN:VEVENT", "UID:other", "DTSTART:20261128T143000Z")
-        let file = try CalendarReading.ics().read(text)
+        let file = try CalendarReader.ics().read(text)
         #expect(file.entries.map(\.uid) == ["other"])
         let fault = try #require(file.faults.first)
         #expect(fault.line == number)
         #expect(fault.detail.contains(word), "\(fault.detail)")
         #expect(fault.uid == "1")
         let without = event("DTSTART:20261128T143000Z").replacing("UID:1", with: "SUMMARY:x")
-        #expect(try CalendarReading.ics().read(without).faults.map(\.uid) == [nil])
+        #expect(try CalendarReader.ics().read(without).faults.map(\.uid) == [nil])
     }
 
     @Test(
@@ -150,7 +150,7 @@ struct ICalendarTests {
     func `a file that is not iCalendar is refused, and the error names the line`(text: String, line: Int, word: String)
         throws
     {
-        let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
+        let fault = #expect(throws: CalendarFault.self) { try CalendarReader.ics().read(text) }
         #expect(fault?.line == line)
         #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")
     }
@@ -158,17 +158,17 @@ struct ICalendarTests {
     @Test func `text that is not UTF-8 is refused, and the error names the line`() throws {
         let bytes = Array("BEGIN:VCALENDAR\nX:".utf8) + [0xE4, 0x0A]
         #expect(throws: CalendarFault(line: 2, "This is not UTF-8; save the file as UTF-8.")) {
-            try CalendarReading.ics().read(bytes)
+            try CalendarReader.ics().read(bytes)
         }
         #expect(throws: CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")) {
-            try CalendarReading.csv().read([0xFF, 0xFE, 0x41, 0x00])
+            try CalendarReader.csv().read([0xFF, 0xFE, 0x41, 0x00])
         }
     }
 
     @Test func `a file with too many events is refused at the first one beyond the limit`() throws {
         let one = "BEGIN:VEVENT\nEND:VEVENT\n"
         let text = "BEGIN:VCALENDAR\n" + String(repeating: one, count: CalendarLimits.entries + 1) + "END:VCALENDAR"
-        let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
+        let fault = #expect(throws: CalendarFault.self) { try CalendarReader.ics().read(text) }
         #expect(fault?.line == 2 + 2 * CalendarLimits.entries)
     }
 }
@@ -180,7 +180,7 @@ struct CalendarWorld {
     static let summer = Date(timeIntervalSince1970: 1_784_000_000)
 
     var declaration: CalendarDeclaration
-    var events: [EventKey: SeasonEvent] = [:]
+    var events: [EventKey: PresentEvent] = [:]
     var now = Self.summer
 
     static let audience =
@@ -212,12 +212,12 @@ struct CalendarWorld {
     init(_ text: String = Self.ics()) throws { declaration = try Self.declaration(text) }
 
     /// The season's event of a fixture.
-    func event(_ fixture: Season.Fixture) throws -> SeasonEvent {
+    func event(_ fixture: Season.Fixture) throws -> PresentEvent {
         try #require(events.values.first { $0.note?.season == declaration.season && $0.note?.uid == fixture.uid })
     }
 
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
-        let request = try CalendarPlan.Request(file, declaration, acceptsRemovals: acceptsRemovals)
+        let request = try CalendarPlan.Entries(file, declaration, acceptsRemovals: acceptsRemovals)
         return CalendarPlan(request, events, now: now)
     }
 
@@ -245,7 +245,7 @@ struct CalendarWorld {
     /// Declares an event, as PUT does.
     mutating func put(_ key: EventKey, _ document: JSONDraft) throws {
         let shown = JSONDraft(declaring: try document.declaration())
-        events[key] = SeasonEvent(
+        events[key] = PresentEvent(
             key: key, document: shown, state: events[key]?.state == .live ? .live : .scheduled,
             reopenedAt: events[key]?.reopenedAt, note: SeasonNote(metadata: shown["metadata"]))
     }

@@ -27,12 +27,12 @@ struct StartTests {
     @Test func `below iOS 18, and for an event without a channel, an activity gets a token, which is reported`()
         async throws
     {
-        let old = Phone(host: FakeHost { $0.hasChannels = false })
+        let old = Phone(host: FakeHost { $0.supportsChannels = false })
         old.server.setLookup("derby", Self.found)
         old.server.setLookup("tokens", .found(channelID: nil))
         try await Phone.with(old) { (old, app) async throws in
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
-            old.host.change { $0.hasChannels = true }
+            old.host.change { $0.supportsChannels = true }
             #expect(try await app.show(Phone.match("tokens")) == .shown("card-2"))
             #expect(old.host.channels == [nil, nil])
             old.host.change { $0.activities[0].updateToken = "0a0b" }
@@ -176,7 +176,7 @@ struct StartTests {
         async throws
     {
         let time = TestTime()
-        try await Phone.with(Phone(host: FakeHost { $0.schedules = false }, time: time.time)) {
+        try await Phone.with(Phone(host: FakeHost { $0.canSchedule = false }, time: time.time)) {
             (phone, app) async throws in
             phone.server.setLookup("derby", Self.found)
             let kickOff = time.date.addingTimeInterval(86_400)

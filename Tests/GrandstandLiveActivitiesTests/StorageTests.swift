@@ -140,7 +140,7 @@ struct FailingDiskTests {
     }
 
     /// A server that never answers.
-    private struct SilentServer: DeviceServer {
+    private struct SilentServer: DeviceAPI {
         func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
             try await ClientTime.standing.sleep(.zero)
             throw NoAnswer()

@@ -41,7 +41,7 @@ package final class TemporaryFolder: Sendable {
 
     package init() throws {
         let place = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        path = place.appendingPathComponent("grandstand-\(UUID().uuidString.prefix(8))").path
+        path = place.appendingPathComponent("gs-\(UUID().uuidString.prefix(8))").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     }
 

@@ -84,7 +84,7 @@ extension Contract.Audience {
         self.init(
             bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
             variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
-            delivery: audience.delivery, priority: audience.priority, content: audience.content)
+            delivery: audience.delivery, priority: audience.priority, content: audience.contentType)
     }
 }
 

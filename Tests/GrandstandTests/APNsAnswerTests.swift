@@ -64,7 +64,7 @@ struct VerdictTests {
     ) {
         let answer: APNsAnswer<Void> = refusal(.init(rawValue: reason))
         var waited: [TimeInterval] = []
-        for attempt in 1..<Verdict.doubtfulAttempts {
+        for attempt in 1..<Verdict.attemptsInDoubt {
             guard case .channelDoubted(let refusal, let next?) = verdict(answer, attempts: attempt) else {
                 Issue.record("\(reason) did not mean the channel")
                 return
@@ -73,7 +73,7 @@ struct VerdictTests {
             waited.append(next.timeIntervalSince(now))
         }
         #expect(waited == waited.sorted() && (1.0...2.0).contains(waited[0]) && waited.reduce(0, +) < 150)
-        for last in [verdict(answer, attempts: Verdict.doubtfulAttempts), verdict(answer, expiresIn: 0.5)] {
+        for last in [verdict(answer, attempts: Verdict.attemptsInDoubt), verdict(answer, expiresIn: 0.5)] {
             guard case .channelDoubted(_, nil) = last else {
                 Issue.record("\(last)")
                 return
@@ -124,7 +124,7 @@ struct CircuitTests {
         var circuit = Circuit()
         for _ in 1...200 { circuit.record(.failed, now: after(0.1), jitter: 1) }
         #expect(circuit.isClosed && circuit.pause(now: start) == nil)
-        #expect(circuit.admits(70, flying: 30, now: start) == 70)
+        #expect(circuit.allowance(70, flying: 30, now: start) == 70)
         circuit.record(.alive, now: after(0.2), jitter: 1)
         for _ in 1...Circuit.threshold { circuit.record(.failed, now: after(0.7), jitter: 1) }
         #expect(circuit.isClosed)
@@ -139,14 +139,14 @@ struct CircuitTests {
     func `an open circuit admits nothing during its pause, then one request, and no second one before the answer`() {
         var circuit = opened()
         let opening = after(Circuit.minimumOutage)
-        #expect(circuit.admits(100, flying: 5, now: opening) == 0)
+        #expect(circuit.allowance(100, flying: 5, now: opening) == 0)
         #expect(circuit.pause(now: opening) == 0.5)
-        #expect(circuit.admits(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
-        #expect(circuit.admits(100, flying: 6, now: opening.addingTimeInterval(0.5)) == 0)
+        #expect(circuit.allowance(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
+        #expect(circuit.allowance(100, flying: 6, now: opening.addingTimeInterval(0.5)) == 0)
         // This server did not send the admitted request, so the request says nothing about the host. Another request
         // may be sent.
-        circuit.record(.silent, now: opening.addingTimeInterval(0.6), jitter: 1)
-        #expect(circuit.admits(100, flying: 0, now: opening.addingTimeInterval(0.6)) == 1)
+        circuit.record(.inconclusive, now: opening.addingTimeInterval(0.6), jitter: 1)
+        #expect(circuit.allowance(100, flying: 0, now: opening.addingTimeInterval(0.6)) == 1)
     }
 
     @Test func `failed probes get further apart, up to a maximum, and older requests change nothing`() {
@@ -158,7 +158,7 @@ struct CircuitTests {
             let pause = circuit.pause(now: now) ?? 0
             pauses.append(pause)
             now = now.addingTimeInterval(pause)
-            #expect(circuit.admits(10, flying: 0, now: now) == 1)
+            #expect(circuit.allowance(10, flying: 0, now: now) == 1)
             circuit.record(.failed, now: now, jitter: 1)
         }
         #expect(pauses == [0.5, 1, 2, 4, 5, 5])
@@ -170,7 +170,7 @@ struct CircuitTests {
         (.refused(APNsRefusal(status: 429, reason: .tooManyRequests)), .alive),
         (.refused(APNsRefusal(status: 503, reason: .serviceUnavailable)), .failed),
         (.refused(APNsRefusal(status: 502, reason: APNsReason(rawValue: "HTTP502"))), .failed),
-        (.unanswered("lost"), .failed), (.unsent("no connection"), .failed), (.withheld("no key"), .silent),
+        (.unanswered("lost"), .failed), (.unsent("no connection"), .failed), (.withheld("no key"), .inconclusive),
     ])
     func `each answer shows whether the host works`(_ answer: APNsAnswer<Void>, _ outcome: Circuit.Outcome) {
         #expect(Circuit.Outcome(answer) == outcome)
@@ -199,8 +199,8 @@ struct ChannelOutcomeTests {
             func outcome(retries: Bool) -> ChannelOutcome {
                 ChannelOutcome(creation: answer, retries: retries, attempts: attempts, now: Self.now, jitter: 0)
             }
-            #expect(outcome(retries: true) == .notDone(state: state, nextAttemptAt: Self.now + pause))
-            #expect(outcome(retries: false) == .notDone(state: .deleted, nextAttemptAt: nil), "\(answer)")
+            #expect(outcome(retries: true) == .unsuccessful(state: state, nextAttemptAt: Self.now + pause))
+            #expect(outcome(retries: false) == .unsuccessful(state: .deleted, nextAttemptAt: nil), "\(answer)")
         }
     }
 
@@ -225,19 +225,19 @@ struct ChannelOutcomeTests {
         for (answer, isListed, pause) in Self.deletions {
             let outcome = ChannelOutcome(
                 deletion: answer, isListed: isListed, attempts: 1, now: Self.now, jitter: 0)
-            let expected = pause.map { ChannelOutcome.notDone(state: .deleting, nextAttemptAt: Self.now + $0) }
+            let expected = pause.map { ChannelOutcome.unsuccessful(state: .deleting, nextAttemptAt: Self.now + $0) }
             #expect(outcome == expected ?? .deleted, "\(answer)")
         }
     }
 }
 
-struct TokenStandingTests {
+struct KeyStandingTests {
     private static let start = Date(timeIntervalSince1970: 1_000)
 
     private func at(_ seconds: TimeInterval) -> Date { Self.start.addingTimeInterval(seconds) }
 
     @Test func `one refusal changes nothing, and after the second in a row requests wait`() {
-        var standing = TokenStanding()
+        var standing = KeyStanding()
         _ = standing.refused(.invalidProviderToken, now: at(1))
         #expect(standing.permission(now: at(1)) == .send && standing.refusal == nil)
         let begins = standing.refused(.expiredProviderToken, now: at(2))
@@ -247,7 +247,7 @@ struct TokenStandingTests {
     }
 
     @Test func `one request is sent every three seconds, whatever its result is`() {
-        var standing = TokenStanding()
+        var standing = KeyStanding()
         // The last ones are late answers to requests that were sent before the key counted as refused.
         for _ in 0..<100 { _ = standing.refused(.invalidProviderToken, now: at(1)) }
         let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.permission(now: at($0)) }
@@ -263,7 +263,7 @@ struct TokenStandingTests {
         let refusal = APNsRefusal.heldBack(
             by: KeyRefusal(reason: .invalidProviderToken, since: Self.start), seconds: 2.2)
         #expect(refusal.retryAfter == 3)
-        #expect(Circuit.Outcome(APNsAnswer<Void>.refused(refusal)) == .silent)
+        #expect(Circuit.Outcome(APNsAnswer<Void>.refused(refusal)) == .inconclusive)
         #expect(!APNsAnswer<Void>.refused(refusal).mayHaveBeenProcessed)
         for attempts in [1, 2, 1_000] {
             let verdict = Verdict(

@@ -18,14 +18,14 @@ struct ClockEstimateTests {
 
     /// The error of the estimate.
     private func error(_ estimate: ClockEstimate, ahead: Double = 0) throws -> Double {
-        abs(try #require(estimate.origin) - (1_700_000_000 + ahead))
+        abs(try #require(estimate.offset) - (1_700_000_000 + ahead))
     }
 
     @Test func `before the first answer nothing is known, and afterwards the error is at most half a round trip`()
         throws
     {
         var estimate = ClockEstimate()
-        #expect(estimate.origin == nil)
+        #expect(estimate.offset == nil)
         for share in [0.0, 0.3, 1] {
             estimate = ClockEstimate()
             estimate.add(look(at: 5, trip: 0.2, ahead: 7, share: share))

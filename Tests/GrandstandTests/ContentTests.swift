@@ -297,10 +297,10 @@ struct StateChangeTests {
     @Test func `quiet messages wait for their turn, and the newest one is sent`() {
         let rules = Contract.StateRules()
         let now = Date(timeIntervalSince1970: 1_000)
-        #expect(rules.quietTurn(after: nil, at: now) == now)
-        #expect(rules.quietTurn(after: now.addingTimeInterval(-10), at: now) == now.addingTimeInterval(20))
-        #expect(rules.quietTurn(after: now.addingTimeInterval(20), at: now) == now.addingTimeInterval(20))
-        #expect(rules.quietTurn(after: now.addingTimeInterval(-31), at: now) == now)
+        #expect(rules.nextQuietAt(after: nil, at: now) == now)
+        #expect(rules.nextQuietAt(after: now.addingTimeInterval(-10), at: now) == now.addingTimeInterval(20))
+        #expect(rules.nextQuietAt(after: now.addingTimeInterval(20), at: now) == now.addingTimeInterval(20))
+        #expect(rules.nextQuietAt(after: now.addingTimeInterval(-31), at: now) == now)
     }
 
     // MARK: Decisions

@@ -229,7 +229,7 @@ struct VariantTests {
         let audiences = [try Self.audience("de", priority: 1), try Self.audience("fr")]
         let alert = try Self.update(alert: #"{"title": "Goal"}"#)
         #expect(try Self.plan(alert, for: audiences).messages.map(\.priority) == [.lowest, .immediate])
-        #expect(try Self.plan(alert, for: audiences).messages.map(\.plainPriority) == [.lowest, .powerAware])
+        #expect(try Self.plan(alert, for: audiences).messages.map(\.silentPriority) == [.lowest, .powerAware])
         let asked = try Self.update(priority: .powerAware)
         #expect(try Self.plan(asked, for: audiences).messages.map(\.priority) == [.powerAware, .powerAware])
         let end = Contract.BroadcastDraft(event: .end)

@@ -9,14 +9,14 @@ struct ForecastTests {
 
     private static func span(
         _ opens: Double, _ closes: Double?, isHeld: Bool = false, needs: Double? = nil, yields: Double? = nil
-    ) -> Forecast.Span {
-        Forecast.Span(
+    ) -> Forecast.Stay {
+        Forecast.Stay(
             opensAt: at(opens), closesAt: closes.map(at), isHeld: isHeld, needsAt: needs.map(at),
             yieldsAt: yields.map(at))
     }
 
     /// The spans and the limit; then the peak, its time, and when the limit is first exceeded.
-    static let forecasts: [(String, [Forecast.Span], Int, Forecast)] = [
+    static let forecasts: [(String, [Forecast.Stay], Int, Forecast)] = [
         (
             "the peak is where most spans overlap",
             [span(0, nil, isHeld: true), span(10, 30), span(20, 40), span(30, 50)], 100,
@@ -77,8 +77,8 @@ struct ChannelTenureTests {
 
     private func course(
         starts: Double? = nil, ends: Double? = nil, opens: Double? = nil, last: Double? = nil, over: Double? = nil
-    ) -> ChannelTenure.Course {
-        ChannelTenure.Course(
+    ) -> ChannelTenure.Dates {
+        ChannelTenure.Dates(
             createdAt: now, channelsOpenAt: opens.map(hours), startsAt: starts.map(hours), endsAt: ends.map(hours),
             lastMessageAt: last.map(hours), overAt: over.map(hours))
     }
@@ -88,15 +88,15 @@ struct ChannelTenureTests {
         for (course, closes) in [
             (course(ends: 2), 14.0), (course(ends: 2, last: 5), 17), (course(ends: 2, last: 1), 14), (course(), 48),
             (course(last: 5), 53), (course(starts: 100, last: 5), 148), (course(starts: 100, opens: 200), 248),
-        ] { #expect(tenure.closes(course) == hours(closes)) }
+        ] { #expect(tenure.closesAt(course) == hours(closes)) }
     }
 
     @Test func `a place is free when nothing needs it any longer`() {
         func frees(
-            _ course: ChannelTenure.Course, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,
+            _ course: ChannelTenure.Dates, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,
             at: Double = 0
         ) -> Date {
-            tenure.frees(
+            tenure.freesAt(
                 course, hasAudience: hasAudience, storagePolicy: stored ? .mostRecentMessageStored : .noMessageStored,
                 neededUntil: needed.map(hours), now: hours(at))
         }
@@ -117,7 +117,7 @@ struct ChannelTenureTests {
     }
 
     @Test func `a place is needed an hour before the start, and yielded ten minutes after the end`() {
-        func span(_ course: ChannelTenure.Course, needed: Double? = nil) -> Forecast.Span {
+        func span(_ course: ChannelTenure.Dates, needed: Double? = nil) -> Forecast.Stay {
             tenure.span(
                 course, storagePolicy: .noMessageStored, neededUntil: needed.map(hours), now: now.addingTimeInterval(60)
             )

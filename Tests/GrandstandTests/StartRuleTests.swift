@@ -70,7 +70,7 @@ struct StartRuleTests {
         let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
         func staleDate(_ now: Double, _ defaults: Contract.EventDefaults = Contract.EventDefaults()) -> Int? {
             let now = Self.noon + now
-            return start.payload(filledBy: defaults, at: now, until: window.end(at: now))?.staleDate.map {
+            return start.payload(filledBy: defaults, at: now, until: window.eventEnd(at: now))?.staleDate.map {
                 $0 - Int(Self.noon.timeIntervalSince1970)
             }
         }
@@ -107,9 +107,9 @@ struct StartRuleTests {
         for contentState in [start.contentState, nil] {
             start.contentState = contentState
             let payload = start.payload(newest: newest, filledBy: defaults, at: Self.noon)
-            #expect(payload?.contentState == newest.contentState.array)
+            #expect(payload?.contentState == newest.contentState.utf8)
             #expect(payload?.staleDate == newest.staleDate)
-            #expect(payload?.relevanceScore == newest.relevanceScore?.array)
+            #expect(payload?.relevanceScore == newest.relevanceScore?.utf8)
             #expect(payload?.alert == Array(start.alert.bytes))
         }
     }

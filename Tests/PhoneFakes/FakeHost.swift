@@ -79,7 +79,7 @@ package final class FakeHost: ActivityHost {
         }
     }
 
-    package func savedStart(for activity: String) async -> WantedStart? {
+    package func makeStart(for activity: String) async -> WantedStart? {
         state.withLock { state in
             state.condition.activities.first { $0.id == activity }.map { card in
                 WantedStart(
@@ -130,7 +130,7 @@ package struct Phone: Sendable {
     }
 
     /// Launches the app.
-    package func launch(refusals: Int = 0, server: (any DeviceServer)? = nil) async -> LiveActivities {
+    package func launch(refusals: Int = 0, server: (any DeviceAPI)? = nil) async -> LiveActivities {
         let app = LiveActivities(
             host: host, server: server ?? network, store: store(refusals: refusals), time: time)
         await app.start()
@@ -224,7 +224,7 @@ package final class TestTime: Sendable {
             try Task.checkCancellation()
             self.elapsed.withLock { $0 = max($0, end) }
         }
-        time.chance = { 0.5 }
+        time.random = { 0.5 }
         return time
     }
 }

@@ -4,7 +4,7 @@ package import GrandstandLiveActivities
 internal import Synchronization
 
 /// A server for one app, in memory, with the rules of the real one.
-package final class FakeServer: DeviceServer {
+package final class FakeServer: DeviceAPI {
     /// An installation as the server has it.
     package struct Installation: Sendable, Equatable {
         package var secret: String
@@ -54,7 +54,7 @@ package final class FakeServer: DeviceServer {
 }
 
 /// A network between a phone and a server. The test decides what becomes of each request.
-package final class FakeNetwork: DeviceServer {
+package final class FakeNetwork: DeviceAPI {
     /// What becomes of a request on its way.
     package enum Fate: Sendable {
         case arrives
@@ -78,10 +78,10 @@ package final class FakeNetwork: DeviceServer {
         var disturbed = 0
     }
 
-    private let server: any DeviceServer
+    private let server: any DeviceAPI
     private let state = Mutex(State())
 
-    package init(to server: any DeviceServer) { self.server = server }
+    package init(to server: any DeviceAPI) { self.server = server }
 
     /// Every request that the phone made, whatever became of it.
     package var requests: [DeviceRequest] { state.withLock { $0.requests } }

@@ -79,7 +79,7 @@ struct ConnectionTests {
 
     @Test func `a query past its deadline is cancelled at the server, and the connection stays open`() async throws {
         try await TestCluster.withConnection { connection in
-            let failure = await PostgresTimeLimit.$current.withValue(.request(.milliseconds(50))) {
+            let failure = await PostgresTimeLimit.$current.withValue(.forRequest(.milliseconds(50))) {
                 await kind { try await connection.query("select pg_sleep(30)") }
             }
             #expect(failure == .timedOut)

@@ -104,7 +104,7 @@ struct FreezeTests {
     {
         try await Self.withServer(.socket) { cluster, pool in
             let long = Task {
-                await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.request().long) {
+                await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.forRequest().long) {
                     await kind { try await pool.query("select pg_sleep(60)") }
                 }
             }
@@ -132,7 +132,7 @@ struct FreezeTests {
             try await until("all connections are in use") { pool.connections.busy == 4 }
             let waiting = (0..<4).map { _ in
                 Task {
-                    await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.request().long) {
+                    await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.forRequest().long) {
                         await kind { try await pool.query("select 2") }
                     }
                 }
@@ -155,7 +155,7 @@ struct FreezeTests {
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
         try cluster.freeze(true)
         for _ in 0..<3 {
-            let failure = await PostgresTimeLimit.$current.withValue(.request(.milliseconds(100))) {
+            let failure = await PostgresTimeLimit.$current.withValue(.forRequest(.milliseconds(100))) {
                 await kind { try await pool.query("select 1") }
             }
             #expect(failure == .connectionFailed)
@@ -172,7 +172,7 @@ struct FreezeTests {
 
     /// - Returns: why `body` failed; `nil`: it succeeded.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
-        await PostgresTimeLimit.$current.withValue(.request()) { await kind(body) }
+        await PostgresTimeLimit.$current.withValue(.forRequest()) { await kind(body) }
     }
 
     /// A separate server for one test, and a pool of four open connections.

@@ -136,7 +136,7 @@ struct PoolTests {
 
     @Test func `a connection that came too late for its caller is used for the next`() async throws {
         try await TestCluster.with(1) { (pool) async throws in
-            await PostgresTimeLimit.$current.withValue(.request(.zero)) {
+            await PostgresTimeLimit.$current.withValue(.forRequest(.zero)) {
                 _ = await kind { try await pool.query("select 1") }
             }
             #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)

@@ -23,7 +23,7 @@ struct Buckets: Sendable {
     }
 
     /// Raises all levels to the present.
-    mutating func fill(now: Double) { for index in all.indices { all[index].fill(now: now) } }
+    mutating func raise(now: Double) { for index in all.indices { all[index].raise(now: now) } }
 
     /// Changes a bucket while requests come. Levels and counts stay.
     ///
@@ -31,7 +31,7 @@ struct Buckets: Sendable {
     mutating func change(_ name: String, now: Double, _ body: (inout Bucket) -> Void = { _ in }) -> Bucket? {
         guard let index = all.firstIndex(where: { $0.name == name }) else { return nil }
         // Until now, levels rise at the old rate.
-        all[index].fill(now: now)
+        all[index].raise(now: now)
         body(&all[index])
         return all[index]
     }
@@ -57,7 +57,7 @@ struct Buckets: Sendable {
         var refusing: [(index: Int, key: Bucket.Key)] = []
         for index in all.indices {
             guard let key = all[index].key(operation, send) else { continue }
-            if all[index].fill(key, now: now) { taking.append((index, key)) } else { refusing.append((index, key)) }
+            if all[index].raise(key, now: now) { taking.append((index, key)) } else { refusing.append((index, key)) }
         }
         guard refusing.isEmpty else {
             let waits = refusing.compactMap { all[$0.index].refuse($0.key) }
@@ -108,7 +108,7 @@ struct Bucket: Sendable, Codable {
         }
 
         init(_ app: SimulatorState.AppKey, channel: String? = nil, device: String? = nil, connection: Int) {
-            bundleID = app.name
+            bundleID = app.bundle
             environment = app.environment
             channelID = channel
             deviceToken = device
@@ -119,7 +119,7 @@ struct Bucket: Sendable, Codable {
         init(connection: Int) { self.connection = connection }
 
         /// The key of the level from which a send takes.
-        fileprivate func level(_ scope: Scope) -> Key {
+        fileprivate func levelKey(_ scope: Scope) -> Key {
             var key = scope == .connection ? Key(connection: connection ?? 0) : self
             if scope == .app || scope == .connection { (key.channelID, key.deviceToken) = (nil, nil) }
             if scope != .connection { key.connection = nil }
@@ -141,8 +141,8 @@ struct Bucket: Sendable, Codable {
     /// The level of one key.
     private struct Level: Sendable, Hashable {
         /// The requests that can be accepted at once.
-        var level: Double
-        var filledAt: Double
+        var available: Double
+        var raisedAt: Double
         var counts: Counts
     }
 
@@ -171,7 +171,7 @@ struct Bucket: Sendable, Codable {
 
     private var levels: [Key: Level] = [:]
     /// With this many keys, the keys with a full bucket are dropped, because a full bucket is the same as a new one.
-    private var crowded = 20_000
+    private var pruneAt = 20_000
 
     private enum CodingKeys: String, CodingKey {
         case name, operation
@@ -194,18 +194,18 @@ struct Bucket: Sendable, Codable {
         operation = try from.decodeIfPresent(Route.Operation.self, forKey: .operation) ?? .broadcast
         scope = try from.decode(Scope.self, forKey: .by)
         guard scope.serves(operation) else {
-            throw from.fault(.by, "\(scope.rawValue) cannot be used with the operation \(operation.rawValue)")
+            throw from.error(.by, "\(scope.rawValue) cannot be used with the operation \(operation.rawValue)")
         }
-        guard let rate = try from.number(.rate, in: Self.rates) else { throw from.fault(.rate, "missing") }
+        guard let rate = try from.number(.rate, in: Self.rateRange) else { throw from.error(.rate, "missing") }
         self.rate = rate
-        burst = try from.number(.burst, in: Self.bursts) ?? max(1, rate)
+        burst = try from.number(.burst, in: Self.burstRange) ?? max(1, rate)
         saysRetryAfter = try from.decodeIfPresent(Bool.self, forKey: .retryAfter) ?? false
         environment = try from.decodeIfPresent(APNsEnvironment.self, forKey: .environment)
         bundleID = try from.decodeIfPresent(String.self, forKey: .bundleId)
     }
 
-    private static let rates = 0.0...1_000_000
-    private static let bursts = 1.0...1_000_000
+    private static let rateRange = 0.0...1_000_000
+    private static let burstRange = 1.0...1_000_000
 
     /// What may be changed at any time.
     struct Change: Decodable {
@@ -219,8 +219,8 @@ struct Bucket: Sendable, Codable {
 
         init(from decoder: any Decoder) throws {
             let from = try decoder.container(keyedBy: CodingKeys.self)
-            rate = try from.number(.rate, in: rates)
-            burst = try from.number(.burst, in: bursts)
+            rate = try from.number(.rate, in: rateRange)
+            burst = try from.number(.burst, in: burstRange)
             retryAfter = try from.decodeIfPresent(Bool.self, forKey: .retryAfter)
         }
     }
@@ -254,34 +254,34 @@ struct Bucket: Sendable, Codable {
         guard operation == self.operation, environment.map({ $0 == send.environment }) ?? true,
             bundleID.map({ $0.lowercased() == send.bundleID }) ?? true
         else { return nil }
-        return send.level(scope)
+        return send.levelKey(scope)
     }
 
     /// Raises the levels of all keys for the time since the last call.
-    mutating func fill(now: Double) { for key in levels.keys { _ = fill(key, now: now) } }
+    mutating func raise(now: Double) { for key in levels.keys { _ = raise(key, now: now) } }
 
     /// Raises the level for the time since the last call.
     ///
     /// - Returns: whether there is room for a request.
-    mutating func fill(_ key: Key, now: Double) -> Bool {
+    mutating func raise(_ key: Key, now: Double) -> Bool {
         guard var level = levels[key] else {
-            if levels.count >= crowded { forgetFull(now: now) }
-            levels[key] = Level(level: burst, filledAt: now, counts: Counts(allowed: burst))
+            if levels.count >= pruneAt { forgetFull(now: now) }
+            levels[key] = Level(available: burst, raisedAt: now, counts: Counts(allowed: burst))
             counts.allowed += burst
             return burst >= 1
         }
-        let more = max(0, now - level.filledAt) * rate
-        level.level = min(burst, level.level + more)
+        let more = max(0, now - level.raisedAt) * rate
+        level.available = min(burst, level.available + more)
         level.counts.allowed += more
         counts.allowed += more
-        level.filledAt = now
+        level.raisedAt = now
         levels[key] = level
-        return level.level >= Self.one
+        return level.available >= Self.oneRequest
     }
 
     /// Counts a request that was let through.
     mutating func take(_ key: Key) {
-        levels[key]?.level -= 1
+        levels[key]?.available -= 1
         levels[key]?.counts.taken += 1
         counts.taken += 1
     }
@@ -292,7 +292,7 @@ struct Bucket: Sendable, Codable {
     mutating func refuse(_ key: Key) -> Int? {
         levels[key]?.counts.refused += 1
         counts.refused += 1
-        guard saysRetryAfter, let level = levels[key]?.level else { return nil }
+        guard saysRetryAfter, let level = levels[key]?.available else { return nil }
         let seconds = rate > 0 ? ((1 - level) / rate).rounded(.up) : Self.longestWait
         return Int(min(max(1, seconds), Self.longestWait))
     }
@@ -301,13 +301,13 @@ struct Bucket: Sendable, Codable {
     mutating func forget(connection: Int) { levels[Key(connection: connection)] = nil }
 
     private mutating func forgetFull(now: Double) {
-        levels = levels.filter { $0.value.level + (now - $0.value.filledAt) * rate < burst }
+        levels = levels.filter { $0.value.available + (now - $0.value.raisedAt) * rate < burst }
         // Twice the number of remaining keys, so that the search for full buckets stays rare.
-        crowded = max(crowded, 2 * levels.count)
+        pruneAt = max(pruneAt, 2 * levels.count)
     }
 
     /// The level that allows one request. It is a little below 1, because the sums of rates have rounding errors.
-    private static let one = 1 - 1e-6
+    private static let oneRequest = 1 - 1e-6
     /// The longest `Retry-After` in seconds.
     private static let longestWait = 3_600.0
 }

@@ -85,7 +85,7 @@ extension KeyedDecodingContainer {
     ) throws -> Number? {
         guard let number = try decodeIfPresent(Number.self, forKey: key) else { return nil }
         guard range.contains(number) else {
-            throw fault(key, "a number from \(range.lowerBound) to \(range.upperBound) is expected")
+            throw error(key, "a number from \(range.lowerBound) to \(range.upperBound) is expected")
         }
         return number
     }
@@ -93,7 +93,7 @@ extension KeyedDecodingContainer {
     /// An error at a member.
     ///
     /// - Parameter detail: without a full stop.
-    func fault(_ key: Key, _ detail: String) -> DecodingError {
+    func error(_ key: Key, _ detail: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: [key], debugDescription: detail))
     }
 }
@@ -131,8 +131,8 @@ package struct JSONBytes: Sendable, Hashable, Codable {
 
     /// Only the encoder of this project's JSON can write it.
     package func encode(to encoder: any Encoder) throws {
-        guard let sink = encoder as? JSONSink else {
-            throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "JSONSink is needed"))
+        guard let sink = encoder as? JSONTextEncoder else {
+            throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "JSONTextEncoder is needed"))
         }
         sink.write(raw: bytes)
     }

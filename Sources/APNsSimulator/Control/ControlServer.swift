@@ -77,14 +77,14 @@ struct ControlRequest: Sendable {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         self.method = method
         self.body = body
-        path = try parts[0].split(separator: "/").map(Self.decode)
+        path = try parts[0].split(separator: "/").map(Self.unescape)
         query = try parts.dropFirst().flatMap { $0.split(separator: "&") }.map { pair in
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (try Self.decode(sides[0]), try Self.decode(sides.count == 2 ? sides[1] : ""))
+            return (try Self.unescape(sides[0]), try Self.unescape(sides.count == 2 ? sides[1] : ""))
         }
     }
 
-    private static func decode(_ text: Substring) throws -> String {
+    private static func unescape(_ text: Substring) throws -> String {
         guard let decoded = text.removingPercentEncoding else {
             throw SimulatorError("The path is not percent-encoded UTF-8.")
         }
@@ -92,7 +92,7 @@ struct ControlRequest: Sendable {
     }
 
     /// The path with `*` in place of each name, as in `/devices/*/activities`.
-    var shape: String {
+    var pathPattern: String {
         let words = path.first == "apps" ? [0, 3] : [0, 2, 4]
         return "/" + path.indices.map { words.contains($0) ? path[$0] : "*" }.joined(separator: "/")
     }
@@ -103,7 +103,7 @@ struct ControlRequest: Sendable {
     }
 
     /// Reads the body.
-    func read<Body: Decodable>() throws -> Body { try json().read(at: "the body") }
+    func parse<Body: Decodable>() throws -> Body { try json().read(at: "the body") }
 
     /// Reads the parameters of the query like the members of a body.
     ///
@@ -134,7 +134,7 @@ struct ControlAnswer: Sendable {
     }
 
     /// The answer without a body.
-    static let done = Self()
+    static let noContent = Self()
 
     /// - Parameter failure: says what is wrong and what to do.
     init(_ failure: any Error) {

@@ -4,7 +4,7 @@ internal import JSON
 /// The control API, for tests and people. docs/simulator.md describes it.
 extension Simulator {
     /// One line for each route, for `GET /`.
-    private static let routes = [
+    private static let routeHelp = [
         "GET /journal: requests, filtered by query; with count and timeout it waits for that many",
         "DELETE /journal: clears it",
         "GET, DELETE /counters",
@@ -27,9 +27,9 @@ extension Simulator {
         "GET, PATCH /clock",
     ]
 
-    /// The paths of `routes`, as `ControlRequest.shape` has them.
-    private static let shapes = Set(
-        routes.map { route in
+    /// The paths of `routeHelp`, as `ControlRequest.pathPattern` has them.
+    private static let pathPatterns = Set(
+        routeHelp.map { route in
             let path = route.prefix { $0 != ":" }.drop { $0 != "/" }
             return String(path.replacing(#/\{\w+\}/#, with: "*"))
         })
@@ -41,29 +41,29 @@ extension Simulator {
 
     private func route(_ request: ControlRequest) async throws -> ControlAnswer {
         let path = request.path
-        switch "\(request.method) \(request.shape)" {
-        case "GET /": return ControlAnswer(["routes": Self.routes])
-        case "GET /journal": return try await entries(request.parameters(numbers: JournalQuery.numbers))
+        switch "\(request.method) \(request.pathPattern)" {
+        case "GET /": return ControlAnswer(["routes": Self.routeHelp])
+        case "GET /journal": return try await entries(request.parameters(numbers: JournalQuery.numeric))
         case "DELETE /journal": clearJournal()
         case "GET /counters": return ControlAnswer(change { memory, _ in memory.counters })
         case "DELETE /counters": change { memory, _ in memory.counters = Counters() }
-        case "GET /apps": return ControlAnswer(["apps": change { memory, _ in memory.apns.listing }])
-        case "PATCH /apps/*": try change(app: path[1], request.read())
+        case "GET /apps": return ControlAnswer(["apps": change { memory, _ in memory.apns.listedApps }])
+        case "PATCH /apps/*": try change(app: path[1], request.parse())
         case "GET /apps/*/*/channels":
             return ControlAnswer(["channels": channels(of: path[1], in: try Self.environment(path[2]))])
         case "POST /apps/*/*/channels":
-            let ids = try addChannels(request.read(), to: .init(path[1], Self.environment(path[2])))
+            let ids = try addChannels(request.parse(), to: .init(path[1], Self.environment(path[2])))
             return ControlAnswer(["channelIds": ids], status: 201)
         case "DELETE /apps/*/*/channels":
             let app = SimulatorState.AppKey(path[1], try Self.environment(path[2]))
-            change { memory, _ in memory.apns.vanish(app) }
+            change { memory, _ in memory.apns.deleteAll(of: app) }
         case "GET /apps/*/*/channels/*":
             let all = channels(of: path[1], in: try Self.environment(path[2]))
-            return ControlAnswer(try Self.found(all.first { $0.id == path[4] }, "There is no such channel."))
+            return ControlAnswer(try Self.unwrap(all.first { $0.id == path[4] }, "There is no such channel."))
         case "DELETE /apps/*/*/channels/*":
             let app = SimulatorState.AppKey(path[1], try Self.environment(path[2]))
             let wasThere = change { memory, _ in memory.apns.deleteChannel(.init(app: app, id: path[4])) }
-            try Self.check(wasThere, "There is no such channel.")
+            try Self.require(wasThere, "There is no such channel.")
         case "GET /faults": return ControlAnswer(["faults": faults])
         case "POST /faults":
             let body = try request.json()
@@ -75,56 +75,56 @@ extension Simulator {
             return ControlAnswer(["faults": faults], status: 201)
         case "DELETE /faults": removeFaults { _ in true }
         case "DELETE /faults/*":
-            try Self.check(removeFaults { $0.name == path[1] }, "There is no fault \"\(path[1])\".")
+            try Self.require(removeFaults { $0.name == path[1] }, "There is no fault \"\(path[1])\".")
         case "GET /buckets": return ControlAnswer(buckets)
-        case "POST /buckets": return ControlAnswer(try add(request.read()), status: 201)
+        case "POST /buckets": return ControlAnswer(try add(request.parse()), status: 201)
         case "DELETE /buckets": change { memory, _ in _ = memory.apns.buckets.remove { _ in true } }
         case "GET /buckets/*":
             return ControlAnswer(try bucket(path[1]).listing(Self.keys(request.parameters(numbers: ["keys"]))))
         case "PATCH /buckets/*":
-            let change: Bucket.Change = try request.read()
+            let change: Bucket.Change = try request.parse()
             return ControlAnswer(try bucket(path[1]) { $0.apply(change) })
         case "DELETE /buckets/*":
             let wasThere = change { memory, _ in memory.apns.buckets.remove { $0.name == path[1] } }
-            try Self.check(wasThere, "There is no bucket \"\(path[1])\".")
+            try Self.require(wasThere, "There is no bucket \"\(path[1])\".")
         case "GET /devices": return ControlAnswer(["devices": devices])
-        case "POST /devices": return ControlAnswer(try addDevice(request.read()), status: 201)
+        case "POST /devices": return ControlAnswer(try addDevice(request.parse()), status: 201)
         case "GET /devices/*": return ControlAnswer(try device(path[1]))
         case "PATCH /devices/*":
-            let change: OnlineChange = try request.read()
+            let change: OnlineChange = try request.parse()
             setOnline(change.online, device: path[1])
             return ControlAnswer(try device(path[1]))
         case "DELETE /devices/*":
             let wasThere = change { memory, _ in memory.apns.devices.remove(path[1]) }
-            try Self.check(wasThere, "There is no device \"\(path[1])\".")
+            try Self.require(wasThere, "There is no device \"\(path[1])\".")
         case "POST /devices/*/activities":
-            return ControlAnswer(try startActivity(request.read(), on: path[1]), status: 201)
+            return ControlAnswer(try startActivity(request.parse(), on: path[1]), status: 201)
         case "DELETE /devices/*/activities/*":
             let wasThere = Int(path[3]).map { number in
                 change { memory, now in memory.apns.dismiss(activity: number, on: path[1], now: now) }
             }
-            try Self.check(wasThere ?? false, "There is no such device or activity.")
+            try Self.require(wasThere ?? false, "There is no such device or activity.")
         case "POST /devices/*/activities/*/token":
             return ControlAnswer(["updateToken": try allow(activity: Int(path[3]) ?? 0, on: path[1])], status: 201)
         case "DELETE /tokens/*": try retire(token: path[1].lowercased(), request.parameters())
         case "GET /lock-screens": return try await lockScreens(request.parameters(numbers: ["after", "timeout"]))
         case "GET /quirks": return ControlAnswer(["quirks": change { memory, _ in memory.apns.quirks.table }])
         case "PATCH /quirks":
-            try setQuirks(request.read())
+            try setQuirks(request.parse())
             return ControlAnswer(["quirks": change { memory, _ in memory.apns.quirks.table }])
         case "DELETE /quirks":
             change { memory, _ in memory.apns.quirks = Quirks() }
             return ControlAnswer(["quirks": change { memory, _ in memory.apns.quirks.table }])
         case "GET /clock": return ControlAnswer(clock)
         case "PATCH /clock":
-            try advance(request.read())
+            try advance(request.parse())
             return ControlAnswer(clock)
-        case _ where Self.shapes.contains(request.shape):
+        case _ where Self.pathPatterns.contains(request.pathPattern):
             throw SimulatorError(
                 "\(request.method) is not allowed on this path: GET / lists the methods of each path.", status: 405)
         default: throw SimulatorError("There is no such path: GET / lists all paths.", status: 404)
         }
-        return .done
+        return .noContent
     }
 
     static func environment(_ name: String) throws(SimulatorError) -> APNsEnvironment {
@@ -135,12 +135,12 @@ extension Simulator {
     }
 
     /// - Throws: 404.
-    static func check(_ isThere: Bool, _ message: String) throws(SimulatorError) {
+    static func require(_ isThere: Bool, _ message: String) throws(SimulatorError) {
         if !isThere { throw SimulatorError(message, status: 404) }
     }
 
     /// - Throws: 404.
-    static func found<Value>(_ value: Value?, _ message: String) throws(SimulatorError) -> Value {
+    static func unwrap<Value>(_ value: Value?, _ message: String) throws(SimulatorError) -> Value {
         guard let value else { throw SimulatorError(message, status: 404) }
         return value
     }

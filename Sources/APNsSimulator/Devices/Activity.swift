@@ -15,7 +15,7 @@ package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible 
     }
 
     /// Why a push had no effect.
-    enum Drop: String, Sendable, Error {
+    enum DropReason: String, Sendable, Error {
         case outOfDate = "its timestamp is older than what is shown"
         case tie = "its timestamp is the same as that of the content shown now"
         case tooFarAhead = "its timestamp is more than 8 hours ahead"
@@ -29,7 +29,7 @@ package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible 
     package internal(set) var bundleID: String
     /// The Swift type of the activity's attributes.
     package let attributesType: String
-    /// The state when the activity was shown (`shown(at:)`).
+    /// The state when the activity was shown (`snapshot(at:)`).
     package internal(set) var state = State.active
     /// JSON, byte for byte as received.
     package internal(set) var contentState = JSONBytes()
@@ -79,7 +79,7 @@ package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible 
     }
 
     /// The activity with its state at a time.
-    func shown(at now: Double) -> Self {
+    func snapshot(at now: Double) -> Self {
         var activity = self
         activity.state = state(at: now)
         return activity
@@ -94,7 +94,7 @@ package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible 
     /// older timestamp ends the activity, but does not change the content.
     ///
     /// - Throws: the reason if the push has no effect.
-    mutating func apply(_ push: LivePush, now: Double) throws(Drop) {
+    mutating func apply(_ push: LivePush, now: Double) throws(DropReason) {
         switch state(at: now) {
         case .ended, .dismissed: throw .ended
         case .active, .stale: break

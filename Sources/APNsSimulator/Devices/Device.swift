@@ -1,11 +1,11 @@
 internal import APNsWire
 
-/// A virtual phone: its system, its activities, and the messages that wait for it. The control API shows `shown(at:)`.
-/// Times are in seconds since 1970.
+/// A virtual phone: its system, its activities, and the messages that wait for it. The control API shows
+/// `snapshot(at:)`. Times are in seconds since 1970.
 package struct Device: Sendable, Encodable {
     /// A push that is stored while the device is offline. A newer one of the same app and with the same collapse ID, or
     /// also without one, replaces it (docs/internals/apns.md 3.1).
-    struct Waiting: Sendable, Hashable {
+    struct StoredPush: Sendable, Hashable {
         var app: String
         var collapseID: String?
         var body: [UInt8]
@@ -14,16 +14,16 @@ package struct Device: Sendable, Encodable {
     }
 
     /// An event in the device's log, for people.
-    struct Event: Sendable, Hashable, Encodable {
+    struct LogEntry: Sendable, Hashable, Encodable {
         var time: Double
         var text: String
     }
 
     /// The most activities that are kept, including dismissed ones.
     static let activityCapacity = 50
-    static let eventCapacity = 100
+    static let logCapacity = 100
     /// The most stored pushes. Apple names no limit.
-    static let waitingCapacity = 100
+    static let storedPushCapacity = 100
     /// The starts by push that a device accepts within `startWindow` seconds. Observed on devices: about 10 an hour.
     /// The device drops further starts, while APNs still answers 200 (docs/internals/apns.md 3.2).
     static let startBudget = 10
@@ -36,17 +36,17 @@ package struct Device: Sendable, Encodable {
     var isOnline = true
     /// Push-to-start tokens by bundle ID in lower case.
     package internal(set) var startTokens: [String: String] = [:]
-    /// Filled by `shown(at:)`.
+    /// Filled by `snapshot(at:)`.
     private var lockScreen: [Activity] = []
     var activities: [Activity] = []
     /// The tokens that are no longer valid, sorted.
     var goneTokens: [String] = []
     /// The oldest first.
-    private(set) var events: [Event] = []
+    private(set) var events: [LogEntry] = []
     /// The oldest first.
-    var waiting: [Waiting] = []
-    var starts: [Double] = []
-    private var lastActivity = 0
+    var storedPushes: [StoredPush] = []
+    var startTimes: [Double] = []
+    private var lastActivityNumber = 0
 
     private enum CodingKeys: String, CodingKey {
         case id, environment, system
@@ -62,23 +62,23 @@ package struct Device: Sendable, Encodable {
     }
 
     mutating func log(_ text: String, now: Double) {
-        events.append(Event(time: now, text: text))
-        if events.count > Self.eventCapacity { events.removeFirst() }
+        events.append(LogEntry(time: now, text: text))
+        if events.count > Self.logCapacity { events.removeFirst() }
     }
 
-    mutating func store(_ push: Waiting) {
-        waiting.removeAll { ($0.app, $0.collapseID) == (push.app, push.collapseID) }
-        waiting.append(push)
-        if waiting.count > Self.waitingCapacity { waiting.removeFirst() }
+    mutating func store(_ push: StoredPush) {
+        storedPushes.removeAll { ($0.app, $0.collapseID) == (push.app, push.collapseID) }
+        storedPushes.append(push)
+        if storedPushes.count > Self.storedPushCapacity { storedPushes.removeFirst() }
     }
 
     /// Adds an activity that starts now.
     ///
     /// - Returns: the activity with its number.
     mutating func start(_ activity: Activity, now: Double) -> Activity {
-        lastActivity += 1
+        lastActivityNumber += 1
         var activity = activity
-        activity.number = lastActivity
+        activity.number = lastActivityNumber
         activity.startedAt = now
         activities.append(activity)
         if activities.count > Self.activityCapacity { activities.removeFirst() }
@@ -101,16 +101,16 @@ package struct Device: Sendable, Encodable {
 
     /// The activities on this device's lock screen: the highest relevance first, then the newest.
     func lockScreen(at now: Double) -> [Activity] {
-        activities.map { $0.shown(at: now) }.filter { $0.state != .dismissed }.sorted {
+        activities.map { $0.snapshot(at: now) }.filter { $0.state != .dismissed }.sorted {
             ($0.relevance ?? 0, $0.number) > ($1.relevance ?? 0, $1.number)
         }
     }
 
     /// The device with its lock screen and the states of its activities.
-    func shown(at now: Double) -> Self {
+    func snapshot(at now: Double) -> Self {
         var device = self
         device.lockScreen = lockScreen(at: now)
-        device.activities = activities.map { $0.shown(at: now) }
+        device.activities = activities.map { $0.snapshot(at: now) }
         return device
     }
 }
@@ -183,7 +183,7 @@ struct Devices: Sendable {
     mutating func start(_ activity: Activity, on id: String, now: Double) -> Activity? {
         guard let activity = change(id, { $0.start(activity, now: now) }), let device = byID[id] else { return nil }
         for key in Self.channels(of: device) { listeners[key, default: []].insert(id) }
-        if let token = activity.updateToken { address(token, activity, on: id) }
+        if let token = activity.updateToken { register(token, activity, on: id) }
         return activity
     }
 
@@ -194,10 +194,10 @@ struct Devices: Sendable {
                 device.activities[index].updateToken = token
             }
         }
-        address(token, activity, on: id)
+        register(token, activity, on: id)
     }
 
-    private mutating func address(_ token: String, _ activity: Activity, on id: String) {
+    private mutating func register(_ token: String, _ activity: Activity, on id: String) {
         tokens[token] = Address(device: id, app: activity.bundleID, activity: activity.number)
     }
 
@@ -213,7 +213,7 @@ struct Devices: Sendable {
 
     mutating func deliver(_ push: LivePush, on channel: SimulatorState.ChannelKey, to id: String, now: Double) {
         change(id) { device in
-            device.apply(push, now: now) { $0.channelID == channel.id && $0.bundleID == channel.app.name }
+            device.apply(push, now: now) { $0.channelID == channel.id && $0.bundleID == channel.app.bundle }
         }
     }
 

@@ -35,14 +35,14 @@ extension SimulatorState {
             throw SimulatorError("Device \"\(id)\" has iOS \(device.system): channels need iOS 18.")
         }
         guard Activity.fits(activity.attributes, activity.contentState) else {
-            throw SimulatorError("\(Activity.Drop.tooLarge.rawValue): the activity does not start.")
+            throw SimulatorError("\(Activity.DropReason.tooLarge.rawValue): the activity does not start.")
         }
         guard let started = begin(activity, wantsToken: wantsToken, on: device, now: now) else {
             throw SimulatorError(
                 "\(activity.bundleID) has no channel \(activity.channelID ?? "") in \(device.environment.rawValue): "
                     + "the activity does not start.")
         }
-        return started.shown(at: now)
+        return started.snapshot(at: now)
     }
 
     /// Takes a device online or offline. When it is back online, it gets the messages that APNs stored: one of each
@@ -52,8 +52,8 @@ extension SimulatorState {
         let waiting = devices.change(id) { device in
             device.isOnline = isOnline
             if wasOnline != isOnline { device.log(isOnline ? "online" : "offline", now: now) }
-            defer { if isOnline { device.waiting = [] } }
-            return isOnline ? device.waiting : []
+            defer { if isOnline { device.storedPushes = [] } }
+            return isOnline ? device.storedPushes : []
         }
         guard isOnline, !wasOnline else { return }
         for push in waiting ?? [] where push.expiresAt > now {
@@ -61,7 +61,7 @@ extension SimulatorState {
         }
         let channels = devices.byID[id].map { Devices.channels(of: $0) } ?? []
         for channel in channels.sorted(by: { $0.id < $1.id }) {
-            guard let stored = apps[channel.app]?.channels[channel.id]?.shown(at: now).stored,
+            guard let stored = apps[channel.app]?.channels[channel.id]?.snapshot(at: now).stored,
                 let push = LivePush(Array(stored.body.utf8))
             else { continue }
             devices.deliver(push, on: channel, to: id, now: now)
@@ -100,7 +100,7 @@ extension SimulatorState {
         let app = AppKey(activity.bundleID, device.environment)
         if let channelID = activity.channelID, apps[app]?.channels[channelID] == nil { return nil }
         var activity = activity
-        activity.bundleID = app.name
+        activity.bundleID = app.bundle
         if wantsToken { activity.updateToken = makeToken() }
         return devices.start(activity, on: device.id, now: now)
     }
@@ -145,16 +145,16 @@ extension SimulatorState {
         if token.isEmpty { throw Refusal(.missingDeviceToken) }
         let isHexadecimal = token.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         guard isHexadecimal, token.utf8.count.isMultiple(of: 2) else { throw Refusal(.badDeviceToken) }
-        let app = try topic(of: request, key: key)
+        let app = try checkedApp(of: request, key: key)
         guard request[header: APNsHeader.pushType]?.lowercased() == PushType.header else {
             throw Refusal(.invalidPushType)
         }
         if !isGood(request[header: APNsHeader.id]) { throw Refusal(.badMessageId) }
-        let expiration = try DevicePush.expiration(request)
+        let expiration = try DevicePush.checkHeaders(request)
         let address = try address(token, of: app)
         try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.activity == nil })
         try buckets.take(.device, Bucket.Key(app, device: token, connection: request.connection), now: now)
-        if let address { accept(request, token, address, expiration: expiration, now: now) }
+        if let address { handOver(request, token, address, expiration: expiration, now: now) }
         let includesUniqueID = request.environment == .development
         return SimulatorAnswer(
             status: 200, headers: includesUniqueID ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
@@ -171,7 +171,7 @@ extension SimulatorState {
         }
     }
 
-    private mutating func accept(
+    private mutating func handOver(
         _ request: SimulatorRequest, _ token: String, _ address: Devices.Address, expiration: Int?, now: Double
     ) {
         if devices.byID[address.device]?.isOnline == true { return deliver(request.body, to: address, now: now) }
@@ -188,19 +188,19 @@ extension SimulatorState {
     /// answered 200.
     private mutating func start(_ push: LivePush, on device: Device, app: String, now: Double) {
         let activity = Activity(push, of: app)
-        let recent = device.starts.filter { now - $0 < Device.startWindow }
+        let recent = device.startTimes.filter { now - $0 < Device.startWindow }
         let obstacle: String? =
             if recent.count >= Device.startBudget {
                 "the budget of \(Device.startBudget) starts an hour is used up"
             } else if push.inputPushChannel != nil, device.system < 18 {
                 "iOS \(device.system) does not support input-push-channel"
             } else if !Activity.fits(activity.attributes, activity.contentState) {
-                Activity.Drop.tooLarge.rawValue
+                Activity.DropReason.tooLarge.rawValue
             } else {
                 nil
             }
         devices.change(device.id) { device in
-            device.starts = obstacle == nil ? recent + [now] : recent
+            device.startTimes = obstacle == nil ? recent + [now] : recent
             if let obstacle { device.log("start dropped, \(obstacle)", now: now) }
         }
         guard obstacle == nil, let device = devices.byID[device.id] else { return }
@@ -209,7 +209,7 @@ extension SimulatorState {
         }
     }
 
-    private func topic(of request: SimulatorRequest, key: ProviderKey) throws(Refusal) -> AppKey {
+    private func checkedApp(of request: SimulatorRequest, key: ProviderKey) throws(Refusal) -> AppKey {
         guard let topic = request[header: APNsHeader.topic]?.lowercased(), !topic.isEmpty else {
             throw Refusal(.missingTopic)
         }
@@ -217,7 +217,7 @@ extension SimulatorState {
             throw Refusal(.topicDisallowed)
         }
         let app = AppKey(String(topic.dropLast(PushType.topicSuffix.count)), request.environment)
-        if !key.scope.allows(topic: app.name) { throw Refusal(.topicDisallowed) }
+        if !key.scope.allows(topic: app.bundle) { throw Refusal(.topicDisallowed) }
         if let owner = owners[app], owner != key.teamID { throw Refusal(.topicDisallowed) }
         return app
     }
@@ -229,7 +229,7 @@ extension SimulatorState {
             if quirks.unknownDevice == .accepted { return nil }
             throw Refusal(.badDeviceToken)
         }
-        if address.app != app.name { throw Refusal(.deviceTokenNotForTopic) }
+        if address.app != app.bundle { throw Refusal(.deviceTokenNotForTopic) }
         if let gone = address.gone { throw gone }
         return address
     }

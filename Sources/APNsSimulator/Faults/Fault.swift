@@ -88,7 +88,7 @@ struct Fault: Sendable, Hashable, Codable {
     private(set) var retryAfter: Int?
     private(set) var seconds: Double?
     private(set) var by: Loss?
-    private(set) var code: ErrorCode?
+    private(set) var code: HTTP2Code?
     private(set) var maximumStreams: Int?
     private(set) var channels: Int?
     private(set) var failure: TLSFailure?
@@ -120,35 +120,35 @@ struct Fault: Sendable, Hashable, Codable {
         // An hour is longer than any client waits.
         seconds = try from.number(.seconds, in: 0...3_600)
         by = try from.decodeIfPresent(Loss.self, forKey: .by)
-        code = try from.decodeIfPresent(ErrorCode.self, forKey: .code)
+        code = try from.decodeIfPresent(HTTP2Code.self, forKey: .code)
         maximumStreams = try from.number(.maximumStreams, in: 0...Int(UInt32.max))
         channels = try from.number(.channels, in: 0...Int.max)
         failure = try from.decodeIfPresent(TLSFailure.self, forKey: .failure)
         times = try from.number(.times, in: 1...Int.max)
         try addDefaults(from)
         if action == .tls, match.isAboutRequests {
-            throw from.fault(.match, "tls has only environment, nth, every and rate")
+            throw from.error(.match, "tls has only environment, nth, every and rate")
         }
     }
 
     private mutating func addDefaults(_ from: KeyedDecodingContainer<CodingKeys>) throws {
         switch action {
         case .refuse:
-            guard let reason else { throw from.fault(.reason, "missing") }
+            guard let reason else { throw from.error(.reason, "missing") }
             status = status ?? APNsReason(rawValue: reason).status
             if status != nil { break }
-            throw from.fault(
+            throw from.error(
                 .status,
                 "missing, and Apple does not document the reason \"\(reason)\": write the HTTP status to answer with")
         case .lose: by = by ?? .silence
-        case .reset: code = code ?? ErrorCode(.internalError)
+        case .reset: code = code ?? HTTP2Code(.internalError)
         case .goAway:
             manner = manner ?? .clean
             reason = reason ?? "Shutdown"
-            code = code ?? ErrorCode(.noError)
-        case .settings where maximumStreams == nil: throw from.fault(.maximumStreams, "missing")
-        case .slowReads where seconds == nil: throw from.fault(.seconds, "missing")
-        case .quota where channels == nil: throw from.fault(.channels, "missing")
+            code = code ?? HTTP2Code(.noError)
+        case .settings where maximumStreams == nil: throw from.error(.maximumStreams, "missing")
+        case .slowReads where seconds == nil: throw from.error(.seconds, "missing")
+        case .quota where channels == nil: throw from.error(.channels, "missing")
         case .tls: failure = failure ?? .handshake
         default: break
         }
@@ -167,20 +167,20 @@ struct Fault: Sendable, Hashable, Codable {
     }
 
     /// Counts a request that matches, and returns whether the fault acts on it.
-    mutating func claim(using random: inout SeededRandom) -> Bool {
+    mutating func trigger(using random: inout SeededRandom) -> Bool {
         seen += 1
         if let times, acted >= times { return false }
         if let nth = match.nth, seen != nth { return false }
         if let every = match.every, !seen.isMultiple(of: every) { return false }
         // Draw a number for every request that comes this far, so that a run depends only on its seed and its requests.
-        if let rate = match.rate, random.unit() >= rate { return false }
+        if let rate = match.rate, random.nextDouble() >= rate { return false }
         acted += 1
         return true
     }
 }
 
 /// An error code by its name in RFC 9113 section 7, or as a number.
-struct ErrorCode: Sendable, Hashable, Codable {
+struct HTTP2Code: Sendable, Hashable, Codable {
     let number: UInt32
 
     init(_ code: HTTP2ErrorCode) { number = code.rawValue }
@@ -203,5 +203,5 @@ struct ErrorCode: Sendable, Hashable, Codable {
 
 extension SeededRandom {
     /// A random number from 0 up to, but not including, 1.
-    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+    mutating func nextDouble() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -57,17 +57,17 @@ struct FaultBook: Sendable {
     }
 
     /// The fault that acts on a request.
-    mutating func claim(_ request: SimulatorRequest, _ route: Route?) -> Fault? {
-        claim { $0.action != .tls && $0.match.matches(request, route) }
+    mutating func trigger(_ request: SimulatorRequest, _ route: Route?) -> Fault? {
+        trigger { $0.action != .tls && $0.match.matches(request, route) }
     }
 
     /// The fault that acts on a new connection.
-    mutating func claim(connectionTo environment: APNsEnvironment) -> Fault? {
-        claim { $0.action == .tls && $0.match.environment ?? environment == environment }
+    mutating func trigger(connectionTo environment: APNsEnvironment) -> Fault? {
+        trigger { $0.action == .tls && $0.match.environment ?? environment == environment }
     }
 
-    private mutating func claim(where matches: (Fault) -> Bool) -> Fault? {
-        for index in faults.indices where matches(faults[index]) && faults[index].claim(using: &random) {
+    private mutating func trigger(where matches: (Fault) -> Bool) -> Fault? {
+        for index in faults.indices where matches(faults[index]) && faults[index].trigger(using: &random) {
             return faults[index]
         }
         return nil
@@ -129,7 +129,7 @@ struct FaultMatch: Sendable, Hashable, Codable {
     /// The bundle ID of a request in lower case. In a device push, the topic contains the bundle ID.
     static func app(of request: SimulatorRequest, _ route: Route?) -> String? {
         guard let route else { return nil }
-        guard route.operation == .device else { return route.appName }
+        guard route.operation == .device else { return route.bundle }
         let topic = request[header: APNsHeader.topic]?.lowercased()
         return topic.map { $0.hasSuffix(PushType.topicSuffix) ? String($0.dropLast(PushType.topicSuffix.count)) : $0 }
     }

@@ -8,24 +8,24 @@ struct Journal: Sendable {
     static let byteCapacity = 32 << 20
 
     private let capacity: Int
-    private var kept = CircularBuffer<JournalEntry>()
-    private var bytes = 0
+    private var ring = CircularBuffer<JournalEntry>()
+    private var byteCount = 0
     /// The number of the newest entry. It keeps growing when the journal is cleared.
     private(set) var recorded = 0
 
     /// - Parameter capacity: the most entries; 0 keeps none.
     init(capacity: Int) { self.capacity = capacity }
 
-    var entries: [JournalEntry] { Array(kept) }
+    var entries: [JournalEntry] { Array(ring) }
 
     /// The entries with a higher number, the oldest first.
     func entries(after number: Int) -> ArraySlice<JournalEntry> {
-        Array(kept.suffix(recorded - number)).drop { $0.number <= number }
+        Array(ring.suffix(recorded - number)).drop { $0.number <= number }
     }
 
     mutating func removeAll() {
-        kept.removeAll()
-        bytes = 0
+        ring.removeAll()
+        byteCount = 0
     }
 
     /// Adds an entry with the next number.
@@ -33,9 +33,11 @@ struct Journal: Sendable {
         recorded += 1
         var entry = entry
         entry.number = recorded
-        bytes += entry.size
-        kept.append(entry)
-        while bytes > Self.byteCapacity || kept.count > capacity, let gone = kept.popFirst() { bytes -= gone.size }
+        byteCount += entry.size
+        ring.append(entry)
+        while byteCount > Self.byteCapacity || ring.count > capacity, let gone = ring.popFirst() {
+            byteCount -= gone.size
+        }
     }
 }
 
@@ -133,7 +135,7 @@ struct JournalQuery: Sendable, Decodable {
     /// The most entries in the answer.
     var limit: Int?
 
-    static let numbers: Set = ["status", "connection", "after", "count", "timeout", "limit"]
+    static let numeric: Set = ["status", "connection", "after", "count", "timeout", "limit"]
 
     func matches(_ entry: JournalEntry) -> Bool {
         if let after, entry.number <= after { return false }
@@ -171,7 +173,7 @@ struct Counters: Sendable, Encodable {
             reason = entry.reason?.rawValue
         }
 
-        fileprivate var place: (APNsEnvironment, String, Int, String) {
+        fileprivate var sortKey: (APNsEnvironment, String, Int, String) {
             (environment, operation?.rawValue ?? "", status, reason ?? "")
         }
     }
@@ -196,7 +198,7 @@ struct Counters: Sendable, Encodable {
     }
 
     func encode(to encoder: any Encoder) throws {
-        let verdicts = requests.sorted { $0.key.place < $1.key.place }.map { verdict, count in
+        let verdicts = requests.sorted { $0.key.sortKey < $1.key.sortKey }.map { verdict, count in
             var verdict = verdict
             verdict.count = count
             return verdict

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import HTTP2
 
 /// The names and addresses in the simulator's certificates.
-private enum ServerNames {
+private enum TLSNames {
     /// This machine, a container named `simulator`, and Apple's hosts (docs/internals/apns.md 1.1, 2.1), for clients
     /// that resolve those names to the simulator.
     static let standard =
@@ -26,7 +26,7 @@ struct Credentials {
     /// PEM: the server's certificate.
     let certificate: String
     /// PEM: a certificate with the same key, for a name that no client asks for.
-    let otherCertificate: String
+    let wrongCertificate: String
     /// The private key of both certificates.
     let serverKey: PrivateKey
     /// The keys of every `AuthKey_<KEYID>.p8` in the folder.
@@ -34,12 +34,12 @@ struct Credentials {
 
     init(in folder: Folder, teams: [String: String], scopes: [String: KeyScope] = [:], now: Date) throws {
         let authority = try CertificateAuthority(in: folder, now: now)
-        let key = try Self.key(Self.serverKeyFile, in: folder)
+        let key = try Self.ensureKey(Self.serverKeyFile, in: folder)
         serverKey = key
-        certificate = try authority.issue(for: key, names: ServerNames.standard, now: now)
-        otherCertificate = try authority.issue(for: key, names: ServerNames.wrong, now: now)
+        certificate = try authority.issue(for: key, names: TLSNames.standard, now: now)
+        wrongCertificate = try authority.issue(for: key, names: TLSNames.wrong, now: now)
         try folder.write(certificate, to: Self.serverCertificateFile, access: .everyone)
-        _ = try Self.key(Self.providerKeyFile, in: folder)
+        _ = try Self.ensureKey(Self.providerKeyFile, in: folder)
         let names = try folder.names().filter { $0.hasPrefix("AuthKey_") && $0.hasSuffix(".p8") }
         providerKeys = try names.compactMap { name in
             let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
@@ -61,7 +61,7 @@ struct Credentials {
     }
 
     /// The P-256 key in a file. If there is no file, a new key is written there.
-    private static func key(_ name: String, in folder: Folder) throws -> PrivateKey {
+    private static func ensureKey(_ name: String, in folder: Folder) throws -> PrivateKey {
         if let key = try folder.key(name, advice: "remove it, and a new one is created") { return key }
         let key = try PrivateKey.p256()
         try folder.write(key.pem, to: name, access: .owner)

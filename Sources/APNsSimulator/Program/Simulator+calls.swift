@@ -17,16 +17,16 @@ extension Simulator {
     ///
     /// - Throws: `CancellationError` if the task is cancelled or the simulator stops.
     @discardableResult
-    package func requests(
+    package func awaitRequests(
         _ count: Int, where matches: @Sendable (JournalEntry) -> Bool = { _ in true }
     ) async throws -> [JournalEntry] {
-        guard let found = await requests(count, within: nil, where: matches) else { throw CancellationError() }
+        guard let found = await awaitRequests(count, within: nil, where: matches) else { throw CancellationError() }
         return found
     }
 
     /// - Returns: all that match if there are already enough, otherwise `count` entries; `nil` if the time is over
     ///   first, too.
-    private func requests(
+    private func awaitRequests(
         _ count: Int, within limit: Duration?, where matches: @Sendable (JournalEntry) -> Bool
     ) async -> [JournalEntry]? {
         var found: [JournalEntry] = []
@@ -54,7 +54,7 @@ extension Simulator {
         let timeout = query.timeout ?? 10
         func newest(_ entries: [JournalEntry]) -> [JournalEntry] { entries.suffix(query.limit ?? 1_000) }
         if let count = query.count,
-            let found = await requests(count, within: .seconds(timeout), where: query.matches)
+            let found = await awaitRequests(count, within: .seconds(timeout), where: query.matches)
         {
             return ControlAnswer(Entries(entries: newest(found)))
         }
@@ -72,7 +72,7 @@ extension Simulator {
     /// now. The bundle ID's case does not matter.
     package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
         change { memory, now in
-            (memory.apns.apps[.init(bundleID, environment)]?.sorted ?? []).map { $0.shown(at: now) }
+            (memory.apns.apps[.init(bundleID, environment)]?.sorted ?? []).map { $0.snapshot(at: now) }
         }
     }
 
@@ -94,7 +94,7 @@ extension Simulator {
         guard let limit = change.channelLimit else { return }
         self.change { memory, _ in
             for environment in change.environment.map({ [$0] }) ?? APNsEnvironment.allCases {
-                memory.apns.limits[.init(bundleID, environment)] = limit
+                memory.apns.channelLimits[.init(bundleID, environment)] = limit
             }
         }
     }
@@ -143,7 +143,7 @@ extension Simulator {
 
     var buckets: BucketList {
         change { memory, now in
-            memory.apns.buckets.fill(now: now)
+            memory.apns.buckets.raise(now: now)
             return BucketList(now: now, buckets: memory.apns.buckets.all)
         }
     }
@@ -151,15 +151,15 @@ extension Simulator {
     /// - Throws: 404.
     func bucket(_ name: String, change body: (inout Bucket) -> Void = { _ in }) throws -> Bucket {
         let bucket = change { memory, now in memory.apns.buckets.change(name, now: now, body) }
-        return try Self.found(bucket, "There is no bucket \"\(name)\".")
+        return try Self.unwrap(bucket, "There is no bucket \"\(name)\".")
     }
 
-    struct KeyLimit: Decodable {
+    struct BucketQuery: Decodable {
         fileprivate var keys: Int?
     }
 
     /// The most keys in an answer.
-    static func keys(_ limit: KeyLimit) throws -> Int {
+    static func keys(_ limit: BucketQuery) throws -> Int {
         try SimulatorError.check(limit.keys, in: 0...1_000_000, at: "the query.keys")
         return limit.keys ?? 100
     }
@@ -203,7 +203,7 @@ extension Simulator {
 
 extension SimulatorState {
     /// An app in the control API.
-    struct Listed: Sendable, Encodable, WritesNulls {
+    struct ListedApp: Sendable, Encodable, WritesNulls {
         fileprivate let bundleId: String
         fileprivate let environment: APNsEnvironment
         fileprivate let channels: Int
@@ -214,13 +214,13 @@ extension SimulatorState {
         static let leftOut: [String] = []
     }
 
-    var listing: [Listed] {
-        let keys = Set(apps.keys).union(owners.keys).union(limits.keys)
-        return keys.sorted { ($0.name, $0.environment) < ($1.name, $1.environment) }.map { key in
-            Listed(
-                bundleId: key.name, environment: key.environment, channels: apps[key]?.channels.count ?? 0,
-                channelLimit: limits[key] ?? channelLimit, team: owners[key],
-                broadcastCapability: !capabilityOff.contains(key.name))
+    var listedApps: [ListedApp] {
+        let keys = Set(apps.keys).union(owners.keys).union(channelLimits.keys)
+        return keys.sorted { ($0.bundle, $0.environment) < ($1.bundle, $1.environment) }.map { key in
+            ListedApp(
+                bundleId: key.bundle, environment: key.environment, channels: apps[key]?.channels.count ?? 0,
+                channelLimit: channelLimits[key] ?? channelLimit, team: owners[key],
+                broadcastCapability: !capabilityOff.contains(key.bundle))
         }
     }
 }

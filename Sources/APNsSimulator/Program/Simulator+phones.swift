@@ -28,12 +28,12 @@ extension Simulator {
         }
     }
 
-    var devices: [Device] { change { memory, now in memory.apns.devices.sorted.map { $0.shown(at: now) } } }
+    var devices: [Device] { change { memory, now in memory.apns.devices.sorted.map { $0.snapshot(at: now) } } }
 
     /// - Throws: 404.
     func device(_ id: String) throws -> Device {
-        let device = change { memory, now in memory.apns.devices.byID[id]?.shown(at: now) }
-        return try Self.found(device, "There is no device \"\(id)\".")
+        let device = change { memory, now in memory.apns.devices.byID[id]?.snapshot(at: now) }
+        return try Self.unwrap(device, "There is no device \"\(id)\".")
     }
 
     struct NewActivity: Decodable {
@@ -86,8 +86,7 @@ extension Simulator {
     @discardableResult
     package func allow(activity number: Int, on id: String) throws -> String {
         let token = change { memory, now in memory.apns.allow(activity: number, on: id, now: now) }
-        return try Self.found(
-            token, "There is no such activity, or it listens to a channel and so has no push token.")
+        return try Self.unwrap(token, "There is no such activity, or it listens to a channel and so has no push token.")
     }
 
     struct OnlineChange: Decodable {
@@ -113,7 +112,7 @@ extension Simulator {
         let wasThere = change { memory, now in
             memory.apns.devices.retire(token, Refusal(reason, timestamp: Int((now * 1_000).rounded())))
         }
-        try Self.check(wasThere, "There is no such token.")
+        try Self.require(wasThere, "There is no such token.")
     }
 
     // MARK: Lock screens
@@ -128,7 +127,7 @@ extension Simulator {
     ///
     /// - Throws: `CancellationError` if the task is cancelled or the simulator stops first.
     @discardableResult
-    package func lockScreen(
+    package func awaitScreen(
         of id: String, where isWanted: @Sendable ([Activity]) -> Bool
     ) async throws -> [Activity] {
         let found = await wait { memory, now in

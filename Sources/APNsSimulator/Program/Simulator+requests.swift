@@ -10,7 +10,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
     let simulator: Simulator
 
     func opened(_ connection: HTTP2ServerConnection) {
-        let environment = place(connection.serverName).environment
+        let environment = resolve(connection.serverName).environment
         simulator.change { memory, _ in
             memory.counters.connections.opened += 1
             memory.connections[connection.id] = (connection, environment)
@@ -27,7 +27,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
     }
 
     func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream) {
-        let place = place(stream.connection.serverName)
+        let place = resolve(stream.connection.serverName)
         simulator.receive(
             SimulatorRequest(
                 environment: place.environment, service: place.service, connection: stream.connection.id,
@@ -37,15 +37,15 @@ struct EnvironmentHandler: HTTP2ServerHandler {
 
     /// Whether to serve a new connection, or to let it fail during TLS because a fault says so.
     func admission(serverName: String?) -> HTTP2Admission {
-        let environment = place(serverName).environment
+        let environment = resolve(serverName).environment
         return simulator.change { memory, _ in
-            guard let fault = memory.faults.claim(connectionTo: environment) else { return .serve }
+            guard let fault = memory.faults.trigger(connectionTo: environment) else { return .serve }
             memory.counters.connections.failed += 1
-            return fault.failure == .handshake ? .close : .otherIdentity
+            return fault.failure == .handshake ? .close : .useOtherTLS
         }
     }
 
-    private func place(_ serverName: String?) -> (service: HostService, environment: APNsEnvironment) {
+    private func resolve(_ serverName: String?) -> (service: HostService, environment: APNsEnvironment) {
         serverName.flatMap(HostService.named) ?? (.all, environment)
     }
 }
@@ -74,7 +74,7 @@ extension Simulator {
                 stream.send(answer)
             }
         case (.lose, .reset): stream.reset(code: HTTP2ErrorCode.internalError.rawValue)
-        case (.lose, .cut), (.cut, _): connection.close()
+        case (.lose, .cut), (.cut, _): connection.abort()
         case (.reset, _): stream.reset(code: fault.code?.number ?? 0)
         case (.refuseStream, _): stream.reset(code: HTTP2ErrorCode.refusedStream.rawValue)
         case (.goAway, _):
@@ -122,8 +122,8 @@ extension Simulator.Memory {
         _ request: SimulatorRequest, now: Double
     ) -> (answer: SimulatorAnswer?, fault: Fault?) {
         let route = faults.faults.isEmpty ? nil : try? Route(method: request.method, path: request.path)
-        let fault = faults.claim(request, route)
-        if let fault { prepare(fault, request, route) }
+        let fault = faults.trigger(request, route)
+        if let fault { apply(fault, request, route) }
         var answer: SimulatorAnswer?
         if let fault, fault.action == .refuse {
             answer = apns.refusal(by: fault, to: request)
@@ -141,13 +141,13 @@ extension Simulator.Memory {
     }
 
     /// Changes APNs' state before the request is processed.
-    private mutating func prepare(_ fault: Fault, _ request: SimulatorRequest, _ route: Route?) {
+    private mutating func apply(_ fault: Fault, _ request: SimulatorRequest, _ route: Route?) {
         guard let name = FaultMatch.app(of: request, route) else { return }
         let app = SimulatorState.AppKey(name, request.environment)
         switch fault.action {
         case .capabilityOff: apns.setBroadcastCapability(false, of: name)
-        case .vanish: apns.vanish(app)
-        case .quota: apns.limits[app] = fault.channels
+        case .vanish: apns.deleteAll(of: app)
+        case .quota: apns.channelLimits[app] = fault.channels
         default: break
         }
     }
@@ -159,14 +159,14 @@ extension SimulatorState {
         let reason = fault.reason ?? ""
         let refusal = Refusal(APNsReason(rawValue: reason), retryAfter: fault.retryAfter)
         var answer = SimulatorAnswer.refusal(refusal, spelled: reason, status: fault.status)
-        complete(&answer, to: request)
+        addID(to: &answer, for: request)
         return answer
     }
 }
 
 extension HTTP2ServerStream {
     fileprivate func send(_ answer: SimulatorAnswer) {
-        if let streams = answer.maximumStreams { connection.setMaximumConcurrentStreams(streams) }
+        if let streams = answer.newStreamLimit { connection.setMaximumConcurrentStreams(streams) }
         if answer.endsConnection { connection.end(answer.reason?.rawValue, code: 0) }
         respond(
             status: answer.status,

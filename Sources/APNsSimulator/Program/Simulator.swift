@@ -15,7 +15,7 @@ package final class Simulator: Service {
     package let options: SimulatorOptions
     let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
-    private let running = Mutex(Running())
+    private let listeners = Mutex(Listeners())
     /// One lock for everything; a request holds it for a few microseconds.
     private let memory: Mutex<Memory>
 
@@ -37,7 +37,7 @@ package final class Simulator: Service {
         var connections: [Int: (connection: HTTP2ServerConnection, environment: APNsEnvironment)] = [:]
         /// The callers that wait for a request or a change of a lock screen.
         fileprivate var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
-        fileprivate var lastWatcher = 0
+        fileprivate var lastWatcherID = 0
         fileprivate var hasStopped = false
 
         /// Grows with each change that `watchers` wait for.
@@ -45,7 +45,7 @@ package final class Simulator: Service {
     }
 
     /// The listeners, and where they listen.
-    private struct Running: Sendable {
+    private struct Listeners: Sendable {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
         var addresses: SimulatorAddresses?
@@ -99,9 +99,9 @@ package final class Simulator: Service {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield()
         let id = change { memory, _ in
-            memory.lastWatcher += 1
-            if memory.hasStopped { continuation.finish() } else { memory.watchers[memory.lastWatcher] = continuation }
-            return memory.lastWatcher
+            memory.lastWatcherID += 1
+            if memory.hasStopped { continuation.finish() } else { memory.watchers[memory.lastWatcherID] = continuation }
+            return memory.lastWatcherID
         }
         defer { change { memory, _ in memory.watchers[id] = nil } }
         let timer = limit.map { limit in
@@ -118,7 +118,7 @@ package final class Simulator: Service {
     // MARK: Starting and stopping
 
     /// The addresses of the listeners; `nil` unless the simulator runs.
-    package var addresses: SimulatorAddresses? { running.withLock { $0.addresses } }
+    package var addresses: SimulatorAddresses? { listeners.withLock { $0.addresses } }
 
     /// Stops listening and closes the connections. Withheld answers are never sent.
     package func stop() async {
@@ -128,8 +128,8 @@ package final class Simulator: Service {
             return memory.watchers.values.map { $0 }
         }
         for watcher in watchers { watcher.finish() }
-        let servers = running.withLock { running in
-            defer { running = Running() }
+        let servers = listeners.withLock { running in
+            defer { running = Listeners() }
             return running
         }
         await servers.stop()
@@ -164,11 +164,11 @@ package final class Simulator: Service {
             }
             try addScript(JSONValue(Array(data), at: path).read(at: path))
         }
-        var servers = Running()
+        var servers = Listeners()
         do {
             for environment in APNsEnvironment.allCases {
                 let port = options.port == 0 ? 0 : options.port + servers.apns.count
-                servers.apns.append(try await serve(environment, port: port, credentials))
+                servers.apns.append(try await listen(environment, port: port, credentials))
             }
             if let port = options.controlPort {
                 servers.control = try await ControlServer(host: options.controlHost, port: port) { [self] in
@@ -180,26 +180,26 @@ package final class Simulator: Service {
             throw error
         }
         let addresses = SimulatorAddresses(
-            host: SimulatorAddresses.reachable(options.host), developmentPort: servers.apns[0].port,
+            host: SimulatorAddresses.reachableHost(options.host), developmentPort: servers.apns[0].port,
             productionPort: servers.apns[1].port, caFile: folder.path(CertificateAuthority.certificateFile),
             keyFile: folder.path(Credentials.providerKeyFile),
             controlURL: servers.control.map {
-                SimulatorAddresses.url("http", SimulatorAddresses.reachable(options.controlHost), $0.port)
+                SimulatorAddresses.url("http", SimulatorAddresses.reachableHost(options.controlHost), $0.port)
             })
         servers.addresses = addresses
-        running.withLock { [servers] in $0 = servers }
+        listeners.withLock { [servers] in $0 = servers }
         return addresses
     }
 
-    private func serve(
+    private func listen(
         _ environment: APNsEnvironment, port: Int, _ credentials: Credentials
     ) async throws -> HTTP2Server {
         var configuration = HTTP2ServerConfiguration(
             host: options.host, port: port, tls: try credentials.tls(credentials.certificate))
-        configuration.otherTLS = try credentials.tls(credentials.otherCertificate)
-        configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
+        configuration.otherTLS = try credentials.tls(credentials.wrongCertificate)
+        configuration.initialMaximumConcurrentStreams = ConnectionState.streamsBeforeToken
         // This limit is larger than every documented limit, so that APNs' rules refuse a request that is too large.
-        configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
+        configuration.maximumBodyKept = 4 * APNsLimits.broadcastPayload
         // If an answer is not sent yet when the simulator stops, a fault delays the answer, perhaps for ever. So a
         // long wait is useless.
         configuration.drainTimeout = .milliseconds(250)

@@ -103,7 +103,7 @@ package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Replaces an address that means "every interface", because a client cannot connect to it.
-    static func reachable(_ host: String) -> String {
+    static func reachableHost(_ host: String) -> String {
         switch host {
         case "0.0.0.0": "127.0.0.1"
         case "::": "::1"

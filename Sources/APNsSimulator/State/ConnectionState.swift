@@ -3,13 +3,13 @@ internal import APNsWire
 /// APNs' state of one connection (docs/internals/apns.md sections 5 and 6).
 struct ConnectionState: Sendable {
     /// The most streams of a connection before its first valid token.
-    static let unprovenStreams = 1
+    static let streamsBeforeToken = 1
     /// The most streams of a connection after its first valid token; about 1,000 were seen live.
-    static let provenStreams = 1_000
-    /// After `slowAfter` refusals in a row, a connection may have only one stream. After `endAfter`, it ends. Both
-    /// effects are documented, but not the numbers.
-    static let slowAfter = 20
-    static let endAfter = 100
+    static let streamsAfterToken = 1_000
+    /// After `refusalsToSlow` refusals in a row, a connection may have only one stream. After `refusalsToEnd`, it ends.
+    /// Both effects are documented, but not the numbers.
+    static let refusalsToSlow = 20
+    static let refusalsToEnd = 100
     /// A `BadDeviceToken` counts as this many other refusals, because it is documented to end a connection sooner.
     static let badDeviceTokenWeight = 5
 
@@ -17,7 +17,7 @@ struct ConnectionState: Sendable {
     /// The newest token: its `iat`, and when it was first used.
     private var newest: (issuedAt: Double, since: Double)?
     private var refusals = 0
-    private var streams = unprovenStreams
+    private var streamLimit = streamsBeforeToken
     private var isEnding = false
 
     /// Records a valid token.
@@ -38,17 +38,19 @@ struct ConnectionState: Sendable {
             refusals += answer.reason == .badDeviceToken ? Self.badDeviceTokenWeight : 1
         }
         let allowed =
-            if refusals >= Self.slowAfter {
-                Self.unprovenStreams
-            } else if answer.tokenAccepted, answer.status < 400 || streams == Self.unprovenStreams && refusals <= 1 {
-                Self.provenStreams
+            if refusals >= Self.refusalsToSlow {
+                Self.streamsBeforeToken
+            } else if answer.tokenAccepted,
+                answer.status < 400 || streamLimit == Self.streamsBeforeToken && refusals <= 1
+            {
+                Self.streamsAfterToken
             } else {
-                streams
+                streamLimit
             }
-        if allowed != streams { answer.maximumStreams = allowed }
-        streams = allowed
-        answer.endsConnection = refusals >= Self.endAfter && !isEnding
-        isEnding = refusals >= Self.endAfter || isEnding
+        if allowed != streamLimit { answer.newStreamLimit = allowed }
+        streamLimit = allowed
+        answer.endsConnection = refusals >= Self.refusalsToEnd && !isEnding
+        isEnding = refusals >= Self.refusalsToEnd || isEnding
     }
 
     /// Refuses a token if it follows the previous token too soon (docs/internals/apns.md section 5): its `iat` and its

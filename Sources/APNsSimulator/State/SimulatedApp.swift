@@ -39,7 +39,7 @@ package struct SimulatedChannel: Sendable, Hashable, Encodable, WritesNulls {
     let createdAt: Double
     /// The number of accepted broadcasts.
     package internal(set) var broadcasts = 0
-    /// The newest stored message. It may have expired: `shown(at:)` leaves such a message out.
+    /// The newest stored message. It may have expired: `snapshot(at:)` leaves such a message out.
     package internal(set) var stored: StoredMessage?
     /// Grows from channel to channel; lists are sorted by it.
     let number: Int
@@ -53,7 +53,7 @@ package struct SimulatedChannel: Sendable, Hashable, Encodable, WritesNulls {
     /// No member is left out.
     package static let leftOut: [String] = []
 
-    func shown(at now: Double) -> Self {
+    func snapshot(at now: Double) -> Self {
         var channel = self
         if let stored, stored.expiresAt <= now { channel.stored = nil }
         return channel

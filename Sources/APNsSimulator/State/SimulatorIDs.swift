@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// Makes channel IDs in the form observed live (docs/internals/apns.md 1.3): 16 bytes in standard base64 with padding.
 /// Their layout is like that of a version 1 UUID: 60 bits of time in 100 ns since 1582, two zero bytes, six random
 /// bytes.
-struct ChannelIDs: Sendable {
+struct ChannelIDMaker: Sendable {
     /// The most characters of an ID that are decoded. Apple's own limit is not published.
     static let maximumLength = 256
 

@@ -56,7 +56,7 @@ struct SimulatorAnswer: Sendable, Hashable {
     /// The route; `nil` if APNs has no such path or method.
     var operation: Route.Operation?
     /// The new value of SETTINGS_MAX_CONCURRENT_STREAMS of the connection; `nil`: it stays.
-    var maximumStreams: Int?
+    var newStreamLimit: Int?
     /// Whether the connection ends with GOAWAY and `reason`, after all requests that have arrived were answered.
     var endsConnection = false
 
@@ -149,7 +149,7 @@ package struct Route: Hashable, Sendable {
 
     let operation: Operation
     /// The bundle ID or device token, as it is in the path.
-    let subject: String
+    let identifier: String
 
     /// - Throws: `BadPath` for a path that APNs does not serve (including a query, and a bundle ID that is empty or has
     ///   characters other than `A-Z a-z 0-9 . -`); `MethodNotAllowed` for a known path with another method. Both are
@@ -160,20 +160,20 @@ package struct Route: Hashable, Sendable {
         let operations: [String: Operation]
         switch parts.count {
         case 3...4 where Self.isDevicePath(path):
-            subject = parts.count == 4 ? parts[3] : ""
+            identifier = parts.count == 4 ? parts[3] : ""
             operations = ["POST": .device]
         case 5 where path.hasPrefix("/4/broadcasts/apps/"):
-            subject = parts[4]
+            identifier = parts[4]
             operations = ["POST": .broadcast]
         case 5 where path.hasPrefix("/1/apps/") && parts[4] == "channels":
-            subject = parts[3]
+            identifier = parts[3]
             operations = ["POST": .create, "GET": .read, "DELETE": .delete]
         case 5 where path.hasPrefix("/1/apps/") && parts[4] == "all-channels":
-            subject = parts[3]
+            identifier = parts[3]
             operations = ["GET": .list]
         default: throw Refusal(.badPath)
         }
-        guard parts.count < 5 || !subject.isEmpty && subject.utf8.allSatisfy(Self.isBundleIDByte) else {
+        guard parts.count < 5 || !identifier.isEmpty && identifier.utf8.allSatisfy(Self.isBundleIDByte) else {
             throw Refusal(.badPath)
         }
         guard let allowed = operations[method] else { throw Refusal(.methodNotAllowed) }
@@ -185,13 +185,13 @@ package struct Route: Hashable, Sendable {
 
     /// The bundle ID in lower case. The App Store has no two bundle IDs that differ only in case, so a management call
     /// in lower case and a broadcast in the registered case mean the same app.
-    var appName: String { subject.lowercased() }
+    var bundle: String { identifier.lowercased() }
 
-    var hasCapitals: Bool { subject.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
+    var hasCapitals: Bool { identifier.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
 
     /// Whether the bundle ID has the suffix of a topic, as in `com.example.app.push-type.liveactivity`.
     var hasTopicSuffix: Bool {
-        appName.split(separator: ".", omittingEmptySubsequences: false).dropFirst().contains {
+        bundle.split(separator: ".", omittingEmptySubsequences: false).dropFirst().contains {
             $0.hasPrefix("push-type")
         }
     }

@@ -4,12 +4,12 @@ internal import APNsWire
 extension SimulatorState {
     /// Creates a channel. `CreateBody` checks the body. If the app already has the maximum number of channels, a valid
     /// request gets 400 `CannotCreateChannelConfig`.
-    mutating func create(
+    mutating func createChannel(
         _ request: SimulatorRequest, in app: AppKey, team: String, now: Double
     ) throws(Refusal) -> SimulatorAnswer {
         if request.bodyIsCut { throw Refusal(.payloadTooLarge) }
         let wanted = try CreateBody(request.body)
-        guard apps[app]?.channels.count ?? 0 < limits[app] ?? channelLimit else {
+        guard apps[app]?.channels.count ?? 0 < channelLimits[app] ?? channelLimit else {
             throw Refusal(.cannotCreateChannelConfig)
         }
         let id = addChannel(wanted.storagePolicy, to: app, now: now)
@@ -27,7 +27,7 @@ extension SimulatorState {
     /// Deletes a channel. An unknown or deleted ID gets 404 `BadPath`, as observed live (docs/internals/apns.md C3).
     mutating func delete(_ request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatorAnswer {
         let id = try channelID(of: request)
-        guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
+        guard ChannelIDMaker.isWellFormed(id) else { throw Refusal(.badChannelId) }
         guard deleteChannel(ChannelKey(app: app, id: id)) else { throw Refusal(.badPath) }
         return SimulatorAnswer(status: 204)
     }
@@ -40,13 +40,13 @@ extension SimulatorState {
 
     /// Adds a channel regardless of the limit.
     mutating func addChannel(_ policy: StoragePolicy, to app: AppKey, now: Double) -> String {
-        let id = channelIDs.make(now: now, using: &random)
+        let id = channelIDMaker.make(now: now, using: &random)
         apps[app, default: SimulatedApp()].add(id, policy, now: now)
         return id
     }
 
     /// Deletes all channels of an app at once, as when its registration is lost.
-    mutating func vanish(_ app: AppKey) {
+    mutating func deleteAll(of app: AppKey) {
         for id in (apps[app]?.channels ?? [:]).keys { _ = deleteChannel(.init(app: app, id: id)) }
     }
 
@@ -56,7 +56,7 @@ extension SimulatorState {
         let name = bundleID.lowercased()
         if isOn { return _ = capabilityOff.remove(name) }
         capabilityOff.insert(name)
-        for environment in APNsEnvironment.allCases { vanish(AppKey(name, environment)) }
+        for environment in APNsEnvironment.allCases { deleteAll(of: AppKey(name, environment)) }
     }
 
     /// - Returns: whether the channel existed.
@@ -73,7 +73,7 @@ extension SimulatorState {
     func channel(namedBy request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatedChannel {
         let id = try channelID(of: request)
         if let channel = apps[app]?.channels[id] { return channel }
-        guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
+        guard ChannelIDMaker.isWellFormed(id) else { throw Refusal(.badChannelId) }
         throw Refusal(apps[app]?.deleted.contains(id) == true ? .channelNotRegistered : .badChannelId)
     }
 
@@ -94,7 +94,7 @@ extension SimulatorState {
         _ request: SimulatorRequest, in app: AppKey, postponing: Bool, now: Double
     ) throws(Refusal) -> SimulatorAnswer {
         let channel = try channel(namedBy: request, in: app)
-        let expiration = try BroadcastHeaders.expiration(request, storagePolicy: channel.storagePolicy)
+        let expiration = try BroadcastHeaders.check(request, storagePolicy: channel.storagePolicy)
         try BroadcastBody.check(request.body, isCut: request.bodyIsCut)
         try buckets.take(
             .broadcast, Bucket.Key(app, channel: channel.id, connection: request.connection), now: now)

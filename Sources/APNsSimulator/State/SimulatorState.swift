@@ -5,9 +5,9 @@ internal import APNsWire
 struct SimulatorState: Sendable {
     /// The variants of APNs' behaviour; they may change at any time.
     var quirks = Quirks()
-    /// The most channels of one app in one environment, unless `limits` has another number.
+    /// The most channels of one app in one environment, unless `channelLimits` has another number.
     let channelLimit: Int
-    var limits: [AppKey: Int] = [:]
+    var channelLimits: [AppKey: Int] = [:]
     var tokens: TokenJudge
     var apps: [AppKey: SimulatedApp] = [:]
     /// The team that created an app's first channel in an environment. The simulator has no developer portal, and
@@ -22,16 +22,16 @@ struct SimulatorState: Sendable {
     var buckets = Buckets()
     /// Broadcasts that a fault postpones until the next broadcast on the same channel.
     var postponed: [ChannelKey: [[UInt8]]] = [:]
-    var channelIDs = ChannelIDs()
+    var channelIDMaker = ChannelIDMaker()
     var random: SeededRandom
 
     struct AppKey: Hashable, Sendable {
         /// The bundle ID in lower case.
-        let name: String
+        let bundle: String
         let environment: APNsEnvironment
 
         init(_ bundleID: String, _ environment: APNsEnvironment) {
-            name = bundleID.lowercased()
+            self.bundle = bundleID.lowercased()
             self.environment = environment
         }
     }
@@ -85,7 +85,7 @@ struct SimulatorState: Sendable {
             guard request.service.serves(route.operation) else { throw Refusal(.badPath) }
             let token = try authenticate(request, now: now)
             tokenAccepted = true
-            let app = AppKey(route.subject, request.environment)
+            let app = AppKey(route.identifier, request.environment)
             if route.operation != .device {
                 try checkTopic(of: route, app, key: token.key)
                 for name in [APNsHeader.requestID, APNsHeader.id] where !isGood(request[header: name]) {
@@ -93,19 +93,19 @@ struct SimulatorState: Sendable {
                 }
             }
             switch route.operation {
-            case .create: answer = try create(request, in: app, team: token.teamID, now: now)
+            case .create: answer = try createChannel(request, in: app, team: token.teamID, now: now)
             case .read: answer = try read(request, in: app)
             case .delete: answer = try delete(request, in: app)
             case .list: answer = list(in: app)
             case .broadcast: answer = try broadcast(request, in: app, postponing: postponing, now: now)
-            case .device: answer = try push(request, to: route.subject, by: token.key, now: now)
+            case .device: answer = try push(request, to: route.identifier, by: token.key, now: now)
             }
         } catch {
             answer = .refusal(error, spelled: error.reason.rawValue)
         }
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
-        complete(&answer, to: request)
+        addID(to: &answer, for: request)
         connections[request.connection]?.note(&answer)
         return answer
     }
@@ -119,7 +119,7 @@ struct SimulatorState: Sendable {
     }
 
     /// Adds the ID header that every answer has: the request's own if it is well-formed, otherwise a new one.
-    mutating func complete(_ answer: inout SimulatorAnswer, to request: SimulatorRequest) {
+    mutating func addID(to answer: inout SimulatorAnswer, for request: SimulatorRequest) {
         let name = Self.idHeader(of: request)
         let id = request[header: name].flatMap { isGood($0) ? $0 : nil } ?? RequestID.make(using: &random)
         answer.headers.insert(.init(name, id), at: 0)
@@ -146,11 +146,11 @@ struct SimulatorState: Sendable {
 
     private func checkTopic(of route: Route, _ app: AppKey, key: ProviderKey) throws(Refusal) {
         if route.hasTopicSuffix { throw Refusal(.topicDisallowed) }
-        if !key.scope.allows(topic: app.name) { throw Refusal(.topicMismatch) }
+        if !key.scope.allows(topic: app.bundle) { throw Refusal(.topicMismatch) }
         if let owner = owners[app], owner != key.teamID { throw Refusal(.topicMismatch) }
         if quirks.capitals == .refused, route.operation.isManagement, route.hasCapitals {
             throw Refusal(.topicMismatch)
         }
-        if capabilityOff.contains(app.name) { throw Refusal(.broadcastFeatureNotEnabled) }
+        if capabilityOff.contains(app.bundle) { throw Refusal(.broadcastFeatureNotEnabled) }
     }
 }

@@ -60,9 +60,9 @@ struct ProviderToken: Sendable {
     init(_ token: String, keys: [String: ProviderKey]) throws(Refusal) {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Self.decode(parts[0]).flatMap(JSONValue.init(object:)),
-            let claims = Self.decode(parts[1]).flatMap(JSONValue.init(object:)),
-            let signature = Self.decode(parts[2]),
+            let header = Self.decodeBase64(parts[0]).flatMap(JSONValue.init(object:)),
+            let claims = Self.decodeBase64(parts[1]).flatMap(JSONValue.init(object:)),
+            let signature = Self.decodeBase64(parts[2]),
             header["alg"]?.string == "ES256",
             let keyID = header["kid"]?.string, let key = keys[keyID],
             claims["iss"]?.string == key.teamID,
@@ -74,7 +74,7 @@ struct ProviderToken: Sendable {
     }
 
     /// Decodes base64url without padding (RFC 7515 section 2); `nil` for other text.
-    private static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+    private static func decodeBase64(_ text: Substring.UTF8View) -> [UInt8]? {
         let text = String(Substring(text))
         guard text.utf8.allSatisfy({ !"+/=".utf8.contains($0) }) else { return nil }
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)

@@ -54,7 +54,7 @@ enum BroadcastHeaders {
     /// 3. `apns-priority` absent or not 1, 5 or 10: `BadPriority`
     ///
     /// - Returns: `apns-expiration`, seconds since 1970; 0: one attempt, nothing stored.
-    static func expiration(_ request: SimulatorRequest, storagePolicy: StoragePolicy) throws(Refusal) -> Int {
+    static func check(_ request: SimulatorRequest, storagePolicy: StoragePolicy) throws(Refusal) -> Int {
         guard let pushType = request[header: APNsHeader.pushType], !pushType.isEmpty else {
             throw Refusal(.missingPushType)
         }
@@ -114,7 +114,7 @@ enum DevicePush {
     ///
     /// - Returns: `apns-expiration`; `nil` if it is absent.
     /// - Throws: `BadExpirationDate`, `BadPriority`, `BadCollapseId`, in this order.
-    static func expiration(_ request: SimulatorRequest) throws(Refusal) -> Int? {
+    static func checkHeaders(_ request: SimulatorRequest) throws(Refusal) -> Int? {
         let expiration = request[header: APNsHeader.expiration]
         if let expiration, BroadcastHeaders.number(expiration) == nil { throw Refusal(.badExpirationDate) }
         if let text = request[header: APNsHeader.priority], BroadcastHeaders.priority(text) == nil {

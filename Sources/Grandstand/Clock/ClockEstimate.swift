@@ -13,7 +13,7 @@ package struct ClockEstimate: Sendable, Hashable {
     package init() {}
 
     package mutating func add(_ sample: ClockSample) {
-        if let best, !best.origins.overlaps(sample.origins) { samples = [] }
+        if let best, !best.offsets.overlaps(sample.offsets) { samples = [] }
         samples.append(sample)
         if samples.count > Self.remembered { samples.removeFirst() }
     }
@@ -22,5 +22,5 @@ package struct ClockEstimate: Sendable, Hashable {
 
     /// Seconds since 1970 on the other clock when the steady clock stood at zero, off by half a round trip at most;
     /// `nil` before the first sample.
-    package var origin: TimeInterval? { best.map { ($0.origins.lowerBound + $0.origins.upperBound) / 2 } }
+    package var offset: TimeInterval? { best.map { ($0.offsets.lowerBound + $0.offsets.upperBound) / 2 } }
 }

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// One reading of another machine's clock, with this machine's clocks before the question and after the answer. The
-/// other clock showed `told` at some moment between the question and the answer.
+/// other clock showed `remoteTime` at some moment between the question and the answer.
 package struct ClockSample: Sendable, Hashable {
     /// The times of the question and the answer, by a monotonic clock.
     package var sentAt: Duration
@@ -10,7 +10,7 @@ package struct ClockSample: Sendable, Hashable {
     package var wallSentAt: Date
     package var wallReceivedAt: Date
     /// The other clock's time.
-    package var told: Date
+    package var remoteTime: Date
 
     package init(
         sentAt: Duration, receivedAt: Duration, wallSentAt: Date, wallReceivedAt: Date, told: Date
@@ -19,20 +19,20 @@ package struct ClockSample: Sendable, Hashable {
         self.receivedAt = receivedAt
         self.wallSentAt = wallSentAt
         self.wallReceivedAt = wallReceivedAt
-        self.told = told
+        self.remoteTime = told
     }
 
     package var roundTrip: Duration { receivedAt - sentAt }
 
     /// The bounds of the other clock's time, in seconds since 1970, at the moment when the monotonic clock was zero.
-    var origins: ClosedRange<TimeInterval> {
-        let told = told.timeIntervalSince1970
+    var offsets: ClosedRange<TimeInterval> {
+        let told = remoteTime.timeIntervalSince1970
         return (told - receivedAt.seconds)...(told - min(sentAt, receivedAt).seconds)
     }
 
     /// The bounds of the seconds by which this machine's wall clock is ahead of the other clock.
     package var lead: ClosedRange<TimeInterval> {
-        let (one, other) = (wallSentAt.timeIntervalSince(told), wallReceivedAt.timeIntervalSince(told))
+        let (one, other) = (wallSentAt.timeIntervalSince(remoteTime), wallReceivedAt.timeIntervalSince(remoteTime))
         return min(one, other)...max(one, other)
     }
 }

@@ -9,25 +9,25 @@ package struct ConnectionPlaces<Name: Hashable, Peer> {
         let peer: Peer
         let arrival: Int
         /// The bytes that wait for the client.
-        var unread = 0
+        var unreadBytes = 0
     }
 
     private let maximum, mostUnread: Int
     /// The most connections that strangers may have. If known clients have so many connections that fewer places are
     /// left, strangers may have only the places that are left.
-    private let share: Int
+    private let strangerCap: Int
     private var places: [Name: Place] = [:]
     /// The strangers by arrival. No arrival before `first` is a stranger's.
     private var strangers: [Int: Name] = [:]
     private var (first, next) = (0, 0)
-    private(set) var unread = 0
+    private(set) var unreadBytes = 0
 
     /// - Parameters:
     ///   - maximum: the most connections, at least 2. A tenth of them, at least one, is for known clients.
     ///   - mostUnread: the most unread bytes of all connections.
     package init(maximum: Int, mostUnread: Int = 128 << 20) {
         (self.maximum, self.mostUnread) = (maximum, mostUnread)
-        share = max(1, maximum - max(1, maximum / 10))
+        strangerCap = max(1, maximum - max(1, maximum / 10))
     }
 
     var strangerCount: Int { strangers.count }
@@ -40,32 +40,33 @@ package struct ConnectionPlaces<Name: Hashable, Peer> {
         (places[name], strangers[next]) = (Place(peer: peer, arrival: next), name)
         next += 1
         // Keep one place free. Otherwise the next connection would not even be accepted.
-        guard strangers.count > max(1, min(share, maximum - 1 - knownCount)) else { return nil }
+        guard strangers.count > max(1, min(strangerCap, maximum - 1 - knownCount)) else { return nil }
         while strangers[first] == nil { first += 1 }
         return strangers[first].flatMap { close($0) }
     }
 
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
-    package mutating func know(_ name: Name) { strangers[places[name]?.arrival ?? -1] = nil }
+    package mutating func trust(_ name: Name) { strangers[places[name]?.arrival ?? -1] = nil }
 
     /// - Returns: the connection; `nil`: it was closed before.
     @discardableResult
     package mutating func close(_ name: Name) -> Peer? {
         guard let place = places.removeValue(forKey: name) else { return nil }
         strangers[place.arrival] = nil
-        unread -= place.unread
+        unreadBytes -= place.unreadBytes
         return place.peer
     }
 
     /// Sets the bytes that a connection holds for its client; 0: the client reads.
     ///
     /// - Returns: the connections to close.
-    package mutating func hold(_ bytes: Int, for name: Name) -> [Peer] {
+    package mutating func setUnread(_ bytes: Int, for name: Name) -> [Peer] {
         guard let place = places[name] else { return [] }
-        unread += bytes - place.unread
-        places[name]?.unread = bytes
+        unreadBytes += bytes - place.unreadBytes
+        places[name]?.unreadBytes = bytes
         var leaving: [Peer] = []
-        while unread > mostUnread, let most = places.max(by: { $0.value.unread < $1.value.unread })?.key {
+        while unreadBytes > mostUnread, let most = places.max(by: { $0.value.unreadBytes < $1.value.unreadBytes })?.key
+        {
             if let peer = close(most) { leaving.append(peer) }
         }
         return leaving

@@ -5,7 +5,7 @@ extension ContentSchema {
     ///
     /// - Parameter pointer: the document's place in the request, a JSON Pointer.
     package init?(_ document: JSONValue, pointer: String, faults: inout FaultList) {
-        var compiler = Compiler(document: document, base: pointer)
+        var compiler = Compiler(document: document, root: pointer)
         _ = compiler.schema(at: [])
         if compiler.faults.isEmpty { compiler.refuseCircles() }
         faults.append(contentsOf: compiler.faults)
@@ -15,7 +15,7 @@ extension ContentSchema {
 
     private struct Compiler {
         let document: JSONValue
-        let base: String
+        let root: String
         var nodes: [Node] = []
         var faults = FaultList()
         /// The indices of schemas by their paths. A schema is added before its parts are read, so that it may refer to
@@ -153,14 +153,14 @@ extension ContentSchema {
         mutating func refuseCircles() {
             let schema = ContentSchema(nodes: nodes)
             for (path, index) in places.sorted(by: { $0.value < $1.value })
-            where schema.withAlternatives(Set(nodes[index].next)).contains(index) {
+            where schema.withAlternatives(Set(nodes[index].alternatives)).contains(index) {
                 return fault(
                     path, "$ref and anyOf lead from this schema back to itself without reaching a part of the value.")
             }
         }
 
         private mutating func fault(_ path: [String], _ detail: String) {
-            faults.append(FieldError(pointer: base + JSONText.pointer(path), detail: detail))
+            faults.append(FieldError(pointer: root + PointerText.pointer(path), detail: detail))
         }
     }
 }

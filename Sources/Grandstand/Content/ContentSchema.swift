@@ -9,7 +9,7 @@ package struct ContentSchema: Sendable {
         package var pointer: String
         package var wanted: String
         /// Whether the check ended before it knew if the version can decode the content.
-        package var isUnknown = false
+        package var isUndecided = false
     }
 
     /// The work that the check of one content may take, so that no schema or content holds a thread for long. A unit is
@@ -53,10 +53,10 @@ package struct ContentSchema: Sendable {
         var format: Format?
 
         /// The schemas to which `$ref` and `anyOf` lead for the same value.
-        var next: [Int] { anyOf + [reference].compactMap(\.self) }
+        var alternatives: [Int] { anyOf + [reference].compactMap(\.self) }
 
         /// Whether the schema allows objects and names none of their members, neither itself nor by other schemas.
-        var isOpen: Bool {
+        var isFreeForm: Bool {
             !isNever && properties.isEmpty && additional == nil && anyOf.isEmpty && reference == nil && choices.isEmpty
                 && types?.contains(.object) ?? true
         }
@@ -90,7 +90,7 @@ package struct ContentSchema: Sendable {
         var level: Set = [0]
         for name in place.names {
             let alternatives = withAlternatives(level).map { nodes[$0] }
-            if alternatives.contains(where: \.isOpen) { return nil }
+            if alternatives.contains(where: \.isFreeForm) { return nil }
             level = Set(alternatives.compactMap { $0.properties[name] ?? $0.additional }.filter { !nodes[$0].isNever })
         }
         return level
@@ -100,7 +100,7 @@ package struct ContentSchema: Sendable {
     func withAlternatives(_ indices: Set<Int>) -> Set<Int> {
         var (found, waiting) = (indices, Array(indices))
         while let index = waiting.popLast() {
-            waiting += nodes[index].next.filter { found.insert($0).inserted }
+            waiting += nodes[index].alternatives.filter { found.insert($0).inserted }
         }
         return found
     }
@@ -112,7 +112,7 @@ package struct ContentSchema: Sendable {
         defer { budget = check.budget }
         let faults = check.faults(of: content, by: 0)
         guard !check.isSpent else {
-            return [Fault(pointer: "", wanted: "A simpler content was expected.", isUnknown: true)]
+            return [Fault(pointer: "", wanted: "A simpler content was expected.", isUndecided: true)]
         }
         return Array(faults.prefix(FaultList.limit))
     }
@@ -141,7 +141,7 @@ private struct ContentCheck {
         defer { depth -= 1 }
         if depth > Self.mostDepth { isSpent = true }
         let node = schema.nodes[index]
-        spend(1 + Self.work(value, node))
+        spend(1 + Self.cost(value, node))
         guard !isSpent else { return [] }
         guard !node.isNever else { return [fault("This member is not allowed.")] }
         if let types = node.types, !types.contains(where: { $0.fits(value) }) {
@@ -149,7 +149,7 @@ private struct ContentCheck {
         }
         var faults: [ContentSchema.Fault] = []
         for choices in node.choices {
-            spend(choices.work(value))
+            spend(choices.cost(value))
             if !isSpent, !choices.contain(value) {
                 faults.append(fault("\(choices.count == 1 ? "" : "One of ")\(choices.words) was expected."))
             }
@@ -180,7 +180,7 @@ private struct ContentCheck {
     }
 
     /// The work of checking a value against a schema, without the schema's choices and the values inside the value.
-    private static func work(_ value: JSONValue, _ node: ContentSchema.Node) -> Int {
+    private static func cost(_ value: JSONValue, _ node: ContentSchema.Node) -> Int {
         switch value.kind {
         // Foundation decodes each value with a `format`. That costs about 50 comparisons.
         case .number, .string: (node.format == nil ? 0 : 50) + value.source.count / 16
@@ -245,7 +245,7 @@ private struct ContentCheck {
     }
 
     private func fault(_ wanted: String, at names: [String] = []) -> ContentSchema.Fault {
-        ContentSchema.Fault(pointer: JSONText.pointer(path + names), wanted: wanted)
+        ContentSchema.Fault(pointer: PointerText.pointer(path + names), wanted: wanted)
     }
 
     private static func words(_ types: [ContentSchema.ValueType], _ node: ContentSchema.Node) -> String {
@@ -345,7 +345,7 @@ struct ContentChoices: Sendable {
         case whole(JSONNumber?)
         /// A number, where the schema's only type is `number`.
         case double(Double?)
-        case other(JSONIdentity)
+        case other(CanonicalJSON)
     }
 
     init(_ values: [JSONValue], _ types: [ContentSchema.ValueType]?) {
@@ -360,12 +360,12 @@ struct ContentChoices: Sendable {
         case .string(let text): .text(text)
         case .number(let text) where types == [.integer]: .whole(ValueNumber.whole(text))
         case .number(let text) where types == [.number]: .double(Double(text))
-        default: .other(JSONIdentity(value))
+        default: .other(CanonicalJSON(value))
         }
     }
 
     /// The work of finding a value.
-    func work(_ value: JSONValue) -> Int { 1 + value.source.count / 4 }
+    func cost(_ value: JSONValue) -> Int { 1 + value.source.count / 4 }
 
     func contain(_ value: JSONValue) -> Bool { choices.contains(Self.choice(value, types)) }
 }

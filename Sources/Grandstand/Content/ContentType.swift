@@ -23,10 +23,10 @@ package struct ContentType: Sendable {
             var declaration = draft
             declaration.check = draft.check ?? .warn
             let versions = try Self.versions(draft.versions, &faults)
-            let rules: Contract.StateRules = try draft.rules?.tree().checked() ?? .init()
+            let rules: Contract.StateRules = try draft.rules?.tree().decodeChecked() ?? .init()
             // A version with a fault might have the members that the rules name.
             let isKnown = versions.count == draft.versions.count
-            try rules.check(isKnown ? versions.map(\.schema) : [], &faults)
+            try rules.verify(isKnown ? versions.map(\.schema) : [], &faults)
             return (declaration, versions, rules)
         }
     }
@@ -77,7 +77,7 @@ extension ContentType {
             let names = "\(bundleID) \((concerned[fault] ?? []).joined(separator: ", "))"
             return FieldError(
                 pointer: pointer + fault.pointer,
-                detail: fault.isUnknown
+                detail: fault.isUndecided
                     ? "\(fault.wanted) It takes too long to find out whether \(names) can decode this one."
                     : "\(fault.wanted) \(names) cannot decode this.")
         }

@@ -20,7 +20,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     init(member name: String) { names = [name] }
 
-    package var description: String { JSONText.pointer(names) }
+    package var description: String { PointerText.pointer(names) }
 }
 
 extension JSONValue {
@@ -40,7 +40,7 @@ extension JSONValue {
     /// - Parameter ignored: places that are not compared, with everything inside them.
     package func isSame(as other: JSONValue, ignoring ignored: [JSONPointer] = []) -> Bool {
         let places = ignored.map { $0.names[...] }
-        return JSONIdentity(self, without: places) == JSONIdentity(other, without: places)
+        return CanonicalJSON(self, without: places) == CanonicalJSON(other, without: places)
     }
 
     /// Whether this value contains `pattern`: this value is the same as `pattern`, or is an object that contains each
@@ -52,13 +52,13 @@ extension JSONValue {
 }
 
 /// A JSON value by what it says.
-enum JSONIdentity: Hashable {
+enum CanonicalJSON: Hashable {
     case null
     case bool(Bool)
     case number(JSONNumber)
     case string([UInt8])
-    case array([JSONIdentity])
-    case object([String: JSONIdentity])
+    case array([CanonicalJSON])
+    case object([String: CanonicalJSON])
 
     /// - Parameter places: what is left out.
     init(_ value: JSONValue, without places: [ArraySlice<String>] = []) {
@@ -69,7 +69,7 @@ enum JSONIdentity: Hashable {
         case .string(let text): self = .string(Array(text.utf8))
         case .array(let elements): self = .array(elements.map { Self($0) })
         case .object(let members):
-            var kept: [String: JSONIdentity] = [:]
+            var kept: [String: CanonicalJSON] = [:]
             for (name, value) in members {
                 let within = places.filter { $0.first == name }.map { $0.dropFirst() }
                 if !within.contains(where: \.isEmpty) { kept[name] = Self(value, without: within) }
@@ -110,11 +110,11 @@ package struct JSONNumber: Sendable, Hashable {
 extension JSONNumber: Comparable {
     package static func < (left: Self, right: Self) -> Bool {
         if left.isNegative != right.isNegative { return left.isNegative }
-        return left.isNegative ? isSmaller(right, left) : isSmaller(left, right)
+        return left.isNegative ? isNearerZero(right, left) : isNearerZero(left, right)
     }
 
     /// Compares the magnitudes.
-    private static func isSmaller(_ left: Self, _ right: Self) -> Bool {
+    private static func isNearerZero(_ left: Self, _ right: Self) -> Bool {
         if left.digits.isEmpty || right.digits.isEmpty { return left.digits.isEmpty && !right.digits.isEmpty }
         if left.exponent != right.exponent { return left.exponent < right.exponent }
         return left.digits.lexicographicallyPrecedes(right.digits)

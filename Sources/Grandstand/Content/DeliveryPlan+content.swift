@@ -8,7 +8,7 @@ extension DeliveryPlan {
     /// Checks the contents against the content types of their audiences.
     ///
     /// - Throws: `content-mismatch` if a content type refuses a content.
-    mutating func check() throws(Problem) {
+    mutating func checkContents() throws(Problem) {
         // By whether their type refuses the content.
         var faults: [Bool: [FieldError]] = [:]
         var budget = Self.mostWork
@@ -17,11 +17,10 @@ extension DeliveryPlan {
         var checked: [[String]: [FieldError]] = [:]
         for item in items {
             let variant = item.audience.variant
-            guard let type = item.type, let contentState = request.payload(for: variant).contentState
-            else { continue }
-            let own = variant.flatMap { request.byVariant?[$0.rawValue]?.contentState == nil ? nil : $0.rawValue }
+            guard let type = item.type, let contentState = draft.payload(for: variant).contentState else { continue }
+            let own = variant.flatMap { draft.byVariant?[$0.rawValue]?.contentState == nil ? nil : $0.rawValue }
             let key = [type.bundleID.rawValue, type.attributesType, own ?? ""]
-            let pointer = (own.map { JSONText.pointer(["byVariant", $0]) } ?? "") + "/contentState"
+            let pointer = (own.map { PointerText.pointer(["byVariant", $0]) } ?? "") + "/contentState"
             let found = checked[key] ?? type.faults(of: contentState, at: pointer, spending: &budget)
             checked[key] = found
             for fault in found where faults[type.refuses]?.contains(fault) != true {

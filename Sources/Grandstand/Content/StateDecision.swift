@@ -19,15 +19,16 @@ package struct StateDecision: Sendable {
         package var newest: [UInt8]?
         /// The audience's last state; `nil`: its newest accepted content counts as the last state.
         package var lastState: [UInt8]?
-        package var rings: [Ring] = []
-        /// Whether the audience names a content type that its app does not have. `DeliveryPlan.check` warns about it.
-        package var isMisnamed: Bool
+        package var waitingAlerts: [Ring] = []
+        /// Whether the audience names a content type that its app does not have. `DeliveryPlan.checkContents` warns
+        /// about it.
+        package var isTypeMissing: Bool
 
         package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?, isMisnamed: Bool = false) {
             self.audience = audience
             self.type = type
             self.newest = newest
-            self.isMisnamed = isMisnamed
+            self.isTypeMissing = isMisnamed
         }
     }
 
@@ -61,7 +62,7 @@ package struct StateDecision: Sendable {
     /// The progress after this state.
     package let progress: Progress
     /// The broadcasts whose alerts must not ring any more, because this state undid what they say.
-    package let undone: Set<UUID>
+    package let muted: Set<UUID>
     /// Warnings for the answer: about apps that have no content type, and about an alert without text.
     package let warnings: [String]
 
@@ -73,7 +74,8 @@ package struct StateDecision: Sendable {
         _ report: Contract.StateDraft, to targets: [TargetAudience], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {
         audiences = targets.count
-        let untyped = Set(targets.filter { $0.type == nil && !$0.isMisnamed }.map(\.audience.bundleID)).sorted().map {
+        let untyped = Set(targets.filter { $0.type == nil && !$0.isTypeMissing }.map(\.audience.bundleID)).sorted().map
+        {
             "\($0) has no content type, so the content is not checked, and no change sends an alert. Declare one with PUT "
                 + "/v1/apps/\($0)/contents/…."
         }
@@ -102,7 +104,7 @@ package struct StateDecision: Sendable {
         var after = progress
         after.sequence = report.sequence ?? (epoch == progress.epoch ? progress.sequence : nil)
         after.epoch = epoch
-        undone = Set(changes.flatMap { Self.undone($0.target, by: $0.new) })
+        muted = Set(changes.flatMap { Self.alertsUndone($0.target, by: $0.new) })
         guard ends || !news.isEmpty else {
             (outcome, rule, request, notBefore, self.progress, warnings) = (.unchanged, nil, nil, nil, after, [])
             return
@@ -121,7 +123,7 @@ package struct StateDecision: Sendable {
             }
         }
         let rings = alert != nil || !alerts.isEmpty
-        warnings = untyped + (ringing?.change.rule.map { alert == nil ? [Self.withoutText($0)] : [] } ?? [])
+        warnings = untyped + (ringing?.change.rule.map { alert == nil ? [Self.noTextWarning($0)] : [] } ?? [])
         let strongest: Contract.StateOutcome =
             rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
@@ -137,7 +139,7 @@ package struct StateDecision: Sendable {
             priority: priority?.rawValue)
         if outcome == .quiet {
             let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? .init()
-            after.quietAt = rules.quietTurn(after: progress.quietAt, at: now)
+            after.quietAt = rules.nextQuietAt(after: progress.quietAt, at: now)
             notBefore = after.quietAt
         } else {
             notBefore = nil
@@ -169,8 +171,8 @@ package struct StateDecision: Sendable {
     }
 
     /// The broadcasts whose alerts wait for an audience and say what the state `new` undid.
-    private static func undone(_ target: TargetAudience, by new: JSONValue) -> [UUID] {
-        target.rings.compactMap { ring in
+    private static func alertsUndone(_ target: TargetAudience, by new: JSONValue) -> [UUID] {
+        target.waitingAlerts.compactMap { ring in
             guard let rules = target.type?.rules.rings, rules.indices.contains(ring.rule),
                 let before = try? JSONValue(parsing: ring.before), let state = try? JSONValue(parsing: ring.state),
                 rules[ring.rule].when.isUndone(from: before, to: state, by: new)
@@ -179,7 +181,7 @@ package struct StateDecision: Sendable {
         }
     }
 
-    private static func withoutText(_ rule: Int) -> String {
+    private static func noTextWarning(_ rule: Int) -> String {
         "The alert of /rules/rings/\(rule) has an empty title with this state (or no title, and an empty body), so the "
             + "state is sent without it. Check the members that it names in braces."
     }

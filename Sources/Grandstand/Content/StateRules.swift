@@ -7,10 +7,10 @@ internal import JSON
 
 extension Contract.StateRules {
     /// Records what openapi.yaml does not exclude: members that no content has, and conditions that no content meets.
-    func check(_ members: [ContentSchema], _ faults: inout RequestFaults) throws(Problem) {
+    func verify(_ members: [ContentSchema], _ faults: inout RequestFaults) throws(Problem) {
         for (index, text) in (quiet ?? []).enumerated() { members.require(text, at: "/rules/quiet/\(index)", &faults) }
         for (index, ring) in (rings ?? []).enumerated() {
-            try ring.check(at: "/rules/rings/\(index)", members, &faults)
+            try ring.verify(at: "/rules/rings/\(index)", members, &faults)
         }
     }
 
@@ -19,7 +19,7 @@ extension Contract.StateRules {
     /// of the previous message.
     ///
     /// - Parameter last: when the previous quiet message is or was sent; `nil`: there was none.
-    func quietTurn(after last: Date?, at now: Date) -> Date {
+    func nextQuietAt(after last: Date?, at now: Date) -> Date {
         guard let last else { return now }
         return last > now ? last : max(now, last.addingTimeInterval(Double(quietInterval ?? 30)))
     }
@@ -45,22 +45,22 @@ extension [ContentSchema] {
 
 extension Contract.RingCondition {
     /// The changes that are named, each with its member. A valid condition has one.
-    private var changed: [(name: String, place: String)] {
+    private var given: [(name: String, place: String)] {
         [
             ("increases", increases), ("decreases", decreases), ("changes", changes), ("becomes", becomes),
             ("appears", appears),
         ].compactMap { name, place in place.map { (name, $0) } }
     }
 
-    private var place: JSONPointer? { changed.first.flatMap { JSONPointer($0.place) } }
+    private var place: JSONPointer? { given.first.flatMap { JSONPointer($0.place) } }
 
-    fileprivate func check(
+    fileprivate func verify(
         at pointer: String, _ members: [ContentSchema], _ faults: inout RequestFaults
     ) throws(Problem) {
-        for (name, place) in changed { members.require(place, at: "\(pointer)/\(name)", &faults) }
-        guard changed.count == 1, let place else {
+        for (name, place) in given { members.require(place, at: "\(pointer)/\(name)", &faults) }
+        guard given.count == 1, let place else {
             return faults.add(
-                "\(pointer)/\(changed.last?.name ?? "increases")",
+                "\(pointer)/\(given.last?.name ?? "increases")",
                 "Exactly one of increases, decreases, changes, becomes and appears was expected.")
         }
         if becomes != nil, value == nil { faults.add("\(pointer)/value", "becomes needs a value.") }
@@ -68,7 +68,7 @@ extension Contract.RingCondition {
             faults.add("\(pointer)/value", "The member value is allowed only with becomes or appears.")
         }
         if let obstacle = try obstacle(at: place, members) {
-            faults.add("\(pointer)/\(changed[0].name)", "This never rings: \(obstacle)")
+            faults.add("\(pointer)/\(given[0].name)", "This never rings: \(obstacle)")
         }
     }
 
@@ -102,9 +102,9 @@ extension Contract.RingCondition {
         guard let place else { return false }
         if increases != nil || decreases != nil { return holds(from: newer, to: state) }
         guard appears != nil else { return Self.isSame(old[place], newer[place]) }
-        let kept = Set((newer[place]?.elements ?? []).map { JSONIdentity($0) })
+        let kept = Set((newer[place]?.elements ?? []).map { CanonicalJSON($0) })
         let added = Self.added(try? value?.value, from: old[place], to: state[place])
-        return kept.isDisjoint(with: added.map { JSONIdentity($0) })
+        return kept.isDisjoint(with: added.map { CanonicalJSON($0) })
     }
 
     private static func isLess(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
@@ -119,30 +119,30 @@ extension Contract.RingCondition {
 
     /// The items of the array `new` that include `pattern` and that the array `old` has fewer times.
     private static func added(_ pattern: JSONValue?, from old: JSONValue?, to new: JSONValue?) -> [JSONValue] {
-        var before: [JSONIdentity: Int] = [:]
-        for item in old?.elements ?? [] { before[JSONIdentity(item), default: 0] += 1 }
+        var before: [CanonicalJSON: Int] = [:]
+        for item in old?.elements ?? [] { before[CanonicalJSON(item), default: 0] += 1 }
         return (new?.elements ?? []).filter { item in
             guard pattern.map({ item.includes($0) }) ?? true else { return false }
-            guard let count = before[JSONIdentity(item)], count > 0 else { return true }
-            before[JSONIdentity(item)] = count - 1
+            guard let count = before[CanonicalJSON(item)], count > 0 else { return true }
+            before[CanonicalJSON(item)] = count - 1
             return false
         }
     }
 }
 
 extension Contract.RingRule {
-    fileprivate func check(
+    fileprivate func verify(
         at pointer: String, _ members: [ContentSchema], _ faults: inout RequestFaults
     ) throws(Problem) {
         let advice = "A rule that rings needs a text to show."
-        try when.check(at: pointer + "/when", members, &faults)
+        try when.verify(at: pointer + "/when", members, &faults)
         faults.requireText(of: alert, at: pointer + "/alert", advice)
-        AlertTemplate(alert: try alert.tree()).check(at: pointer + "/alert", members, &faults)
+        AlertTemplate(alert: try alert.tree()).verify(at: pointer + "/alert", members, &faults)
         let byLocale = alertsByLocale ?? [:]
         faults.requireTexts(of: byLocale, at: pointer + "/alertsByLocale", advice)
         for (tag, alert) in byLocale.sorted(by: { $0.key < $1.key }) {
-            let pointer = pointer + "/alertsByLocale" + JSONText.pointer([tag])
-            AlertTemplate(alert: try alert.tree()).check(at: pointer, members, &faults)
+            let pointer = pointer + "/alertsByLocale" + PointerText.pointer([tag])
+            AlertTemplate(alert: try alert.tree()).verify(at: pointer, members, &faults)
         }
     }
 
@@ -151,7 +151,7 @@ extension Contract.RingRule {
     /// - Parameter variant: the audience's variant; if it is a language tag, it chooses the text.
     func alert(for variant: Variant?, from old: JSONValue, to new: JSONValue) -> [UInt8]? {
         let own = variant.flatMap { LocaleLookup(alertsByLocale ?? [:]).value(for: $0.rawValue) }
-        return (try? (own ?? alert).value).flatMap { AlertTemplate(alert: $0).text(from: old, to: new) }
+        return (try? (own ?? alert).value).flatMap { AlertTemplate(alert: $0).render(from: old, to: new) }
     }
 }
 
@@ -160,15 +160,15 @@ private struct AlertTemplate {
     let alert: JSONValue
 
     /// The members of an alert whose texts may have placeholders. Other members, such as a sound, stay as they are.
-    private static let texts: Set = ["title", "body", "loc-args"]
+    private static let textMembers: Set = ["title", "body", "loc-args"]
 
-    func check(at pointer: String, _ members: [ContentSchema], _ faults: inout RequestFaults) {
+    func verify(at pointer: String, _ types: [ContentSchema], _ faults: inout RequestFaults) {
         guard alert.source.count <= APNsLimits.devicePayload else {
             return faults.add(
                 pointer, "At most \(APNsLimits.devicePayload) bytes were expected; there are \(alert.source.count).")
         }
         for part in alert.members {
-            let pointer = pointer + JSONText.pointer([part.name])
+            let pointer = pointer + PointerText.pointer([part.name])
             var (places, isValid) = ([JSONPointer](), true)
             var json = JSONWriter()
             Self.write(part.value, as: part.name, to: &json) { text in
@@ -184,14 +184,14 @@ private struct AlertTemplate {
                     pointer,
                     "A member's name in braces was expected, such as {home} or {old:home}. Write {{ for a brace.")
             }
-            for place in places { members.require(place, at: pointer, &faults) }
+            for place in places { types.require(place, at: pointer, &faults) }
         }
     }
 
     /// The alert's JSON with its placeholders filled in; `nil`: its title would be empty, or its body if it has no title.
     /// Once the inserted texts are longer than a message to APNs may be, no more are inserted, because the message is
     /// refused for its size.
-    func text(from old: JSONValue, to new: JSONValue) -> [UInt8]? {
+    func render(from old: JSONValue, to new: JSONValue) -> [UInt8]? {
         var room = APNsLimits.broadcastPayload
         func filled(_ text: String) -> String {
             let filled = Self.filled(text) { place, isOld in
@@ -239,8 +239,8 @@ private struct AlertTemplate {
         _ value: JSONValue, as name: String, to json: inout JSONWriter, _ fill: (String) -> String
     ) {
         switch value.kind {
-        case .string(let text) where texts.contains(name): json.string(fill(text))
-        case .array(let elements) where texts.contains(name):
+        case .string(let text) where textMembers.contains(name): json.string(fill(text))
+        case .array(let elements) where textMembers.contains(name):
             json.array(elements) { writer, element in write(element, as: name, to: &writer, fill) }
         case .object(let members):
             json.object { object in

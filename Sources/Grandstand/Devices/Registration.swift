@@ -17,10 +17,10 @@ package struct InstallationID: Sendable, Hashable {
 package struct Registration: Sendable {
     package let id: InstallationID
     /// The hash of the secret.
-    package let secret: [UInt8]
+    package let secretHash: [UInt8]
     /// The state as the tables return it (`normalized`).
     package private(set) var draft: Contract.InstallationDraft
-    private let refusal: Problem?
+    private let refusalIfNew: Problem?
     package let now: Date
     /// The installation's row as the tables have it; after `decide`, as the registration leaves it.
     package var row = Row()
@@ -31,7 +31,7 @@ package struct Registration: Sendable {
         package var id = 0
         /// The state before the registration; a token that APNs refused is empty. `nil`: the installation is new.
         package var state: Contract.InstallationDraft?
-        package var secret: [UInt8]?
+        package var secretHash: [UInt8]?
         /// When it was last seen, to the day.
         package var seenAt = Date.distantPast
         /// The time that each new token moves further into the future (`DeviceBounds.pace`); `nil`: the installation
@@ -39,7 +39,7 @@ package struct Registration: Sendable {
         package var pacedUntil: Date?
         /// For a new installation: how many of its app were created in this hour. Others of the same transaction do not
         /// count yet.
-        package var created = 0
+        package var newThisHour = 0
 
         package init() {}
     }
@@ -49,7 +49,9 @@ package struct Registration: Sendable {
         of id: InstallationID, secret: [UInt8], _ draft: Contract.InstallationDraft, unlessNew refusal: Problem?,
         now: Date
     ) {
-        (self.id, self.secret, self.draft, self.refusal, self.now) = (id, secret, draft.normalized, refusal, now)
+        (self.id, self.secretHash, self.draft, self.refusalIfNew, self.now) = (
+            id, secret, draft.normalized, refusal, now
+        )
     }
 
     package var tokens: [Contract.StartTokenDraft] { draft.startTokens ?? [] }
@@ -57,10 +59,12 @@ package struct Registration: Sendable {
 
     /// The tokens that differ from the registered ones, or that APNs refused.
     package var newTokens: [Contract.StartTokenDraft] { tokens.filter { row.state?.startTokens?.contains($0) != true } }
-    package var oldTokens: [Contract.StartTokenDraft] { (row.state?.startTokens ?? []).filter { !tokens.contains($0) } }
+    package var removedTokens: [Contract.StartTokenDraft] {
+        (row.state?.startTokens ?? []).filter { !tokens.contains($0) }
+    }
 
     /// The installation and the tokens, which two registrations of one transaction must not share.
-    package var names: Set<String> {
+    package var conflictKeys: Set<String> {
         let app = "\(id.environment) \(id.bundleID.topic)"
         return Set(tokens.map { "\(app) \($0.token) \($0.attributesType)" } + ["\(app) \(id.id)"])
     }
@@ -76,7 +80,7 @@ package struct Registration: Sendable {
     ///   `rate-limited` beyond a limit of `DeviceBounds`.
     package mutating func decide(mostNew: Int?) throws(Problem) -> Bool {
         if let known = row.state {
-            guard row.secret == secret else { throw .wrongInstallationSecret }
+            guard row.secretHash == secretHash else { throw .wrongInstallationSecret }
             if let sequence = draft.sequence, let newest = known.sequence, sequence < newest {
                 throw Problem(
                     .staleInstallation,
@@ -91,8 +95,8 @@ package struct Registration: Sendable {
         if !isSeen { row.seenAt = now }
         row.pacedUntil = try DeviceBounds.pace(newTokens.count, row.pacedUntil, at: now)
         if row.state == nil {
-            if let refusal { throw refusal }
-            try DeviceBounds.requireRoom(created: row.created, mostNew: mostNew, at: now)
+            if let refusalIfNew { throw refusalIfNew }
+            try DeviceBounds.requireRoom(created: row.newThisHour, mostNew: mostNew, at: now)
         }
         return true
     }

@@ -21,7 +21,7 @@ package struct FaultList: Sendable, Equatable {
     }
 
     /// The sentence about omitted faults at the end of a refusal's detail.
-    var note: String {
+    var omissionNote: String {
         switch omitted {
         case 0: ""
         case 1: " One more place is wrong and not listed."

@@ -22,7 +22,7 @@ extension RequestFaults {
         var seen: Set<String> = []
         // Lower case comes first, so of two tags that differ in case only, the one with capitals is reported.
         for (tag, alert) in alerts.sorted(by: { $0.key > $1.key }) {
-            let pointer = pointer + JSONText.pointer([tag])
+            let pointer = pointer + PointerText.pointer([tag])
             if !seen.insert(tag.lowercased()).inserted {
                 add(pointer, "This tag is listed twice; upper and lower case are the same.")
             }

@@ -21,7 +21,7 @@ package struct RequestFaults {
     fileprivate mutating func addUnknown(_ name: String) {
         unknown.append(
             FieldError(
-                pointer: place + JSONText.pointer([name]), detail: "There is no field \(name.quotedJSON) here."))
+                pointer: place + PointerText.pointer([name]), detail: "There is no field \(name.quotedJSON) here."))
     }
 
     /// - Parameter name: the name of a member, or the index of an element.
@@ -31,7 +31,7 @@ package struct RequestFaults {
         path.removeLast()
     }
 
-    private var place: String { JSONText.pointer(path) }
+    private var place: String { PointerText.pointer(path) }
 
     /// Throws `unknown-field` or `invalid-request` with every fault found, or returns when there was none.
     fileprivate func finish() throws(Problem) {
@@ -59,7 +59,7 @@ extension ContractRequest {
         _ convert: (Self, inout RequestFaults) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         try shape.read(body) { faults throws(Problem) in
-            try convert(try body.checked(), &faults)
+            try convert(try body.decodeChecked(), &faults)
         }
     }
 
@@ -75,7 +75,7 @@ extension JSONValue {
     /// Reads a part of a body whose shape was checked. It fails only by a mistake of the server.
     ///
     /// - Throws: `internal-error`.
-    func checked<Value: Decodable>() throws(Problem) -> Value {
+    func decodeChecked<Value: Decodable>() throws(Problem) -> Value {
         do { return try decode() } catch {
             throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
         }

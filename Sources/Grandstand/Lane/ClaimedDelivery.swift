@@ -22,7 +22,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
     /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayHaveBeenProcessed`).
     package var mayHaveBeenProcessed = true
     /// Nothing is sent on the lane before this time, because APNs throttles the lane; `nil`: no limit.
-    package var notBefore: Date?
+    package var throttledUntil: Date?
 
     package init(
         lane: Int, message: LaneMessage, address: APNsAddress, body: [UInt8], askedAt: Date? = nil, replica: UUID
@@ -39,7 +39,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - own: the message's broadcast.
-    ///   - content: the broadcast whose content is sent (`LaneMessage.content`).
+    ///   - content: the broadcast whose content is sent (`LaneMessage.source`).
     /// - Returns: `nil`: the lane has not given the message a timestamp.
     package init?(
         _ message: LaneMessage, on lane: Lane, at address: APNsAddress, own: Contract.BroadcastDraft,

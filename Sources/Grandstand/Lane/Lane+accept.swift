@@ -10,7 +10,7 @@ extension Lane {
     /// - Parameter isTooLarge: whether the message is too large for tokens. It is rejected, but its content is the newest.
     package mutating func accept(_ message: LaneMessage, isTooLarge: Bool = false, at now: Date) {
         var message = message
-        message.state = unsent(message.kind)
+        message.state = unsentState(message.kind)
         if message.kind == .channel { message.channelID = channel?.channelID }
         self[message.kind].lastTimestamp = lastTimestamp
         let other = messages.last.flatMap { $0.broadcast == message.broadcast ? $0 : nil }
@@ -18,9 +18,9 @@ extension Lane {
         if message.hasContent { newest = message.broadcast }
         if message.isEnd { fence(at: now) }
         for index in messages.indices where messages[index].broadcast == message.contentOf {
-            messages[index].contentSent = true
+            messages[index].contentCarried = true
         }
-        if isTooLarge { message.refuse(at: now) }
+        if isTooLarge { message.rejectTooLarge(at: now) }
         messages.append(message)
         settleObsolete(at: now)
     }
@@ -40,10 +40,10 @@ extension Lane {
 
     /// Closes the lane, because its audience was removed or its event cancelled. Messages that wait are cancelled. A
     /// request under way keeps its lease, so that it is settled.
-    package mutating func close(at now: Date) {
+    package mutating func cancelAll(at now: Date) {
         fence(at: now)
         closedAt = now
-        cancelWaiting(at: now)
+        cancelPending(at: now)
     }
 
     /// Undoes the fence and the closing of a lane that happened at `time`, when the server closed the event or the
@@ -57,10 +57,10 @@ extension Lane {
     /// Cancels the messages that wait for a channel, because none will be made.
     package mutating func giveUpChannel(at now: Date) {
         for index in messages.indices where messages[index].state == .waiting { settle(index, .cancelled, at: now) }
-        if head == nil, queue(.tokens).isEmpty { close(at: now) }
+        if head == nil, queue(.tokens).isEmpty { cancelAll(at: now) }
     }
 
-    mutating func cancelWaiting(at now: Date) {
+    mutating func cancelPending(at now: Date) {
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             settle(index, .cancelled, at: now)
         }
@@ -69,7 +69,7 @@ extension Lane {
 
 extension LaneMessage {
     /// Rejects the message as too large for tokens.
-    mutating func refuse(at now: Date) {
+    mutating func rejectTooLarge(at now: Date) {
         settle(.rejected, at: now, APNsReason.payloadTooLarge.rawValue)
     }
 }

@@ -71,7 +71,7 @@ extension Lane {
             messages[index].tokens = TokenProgress()
             messages[index].state = .queued
             (messages[index].timestamp, messages[index].channelID) = (nil, nil)
-            if content + alert > Self.bytesForContentAndAlert(.tokens) { messages[index].refuse(at: now) }
+            if content + alert > Self.bytesForContentAndAlert(.tokens) { messages[index].rejectTooLarge(at: now) }
         }
         settleObsolete(at: now)
     }
@@ -80,7 +80,7 @@ extension Lane {
     /// under another one. APNs stores the newest message to a token.
     ///
     /// - Parameter headers: expirations that organisers set themselves, by broadcast.
-    package mutating func judgeExpirations(_ headers: [UUID: Int]) {
+    package mutating func updateExpirations(_ headers: [UUID: Int]) {
         for index in messages.indices where !messages[index].state.isSettled {
             let message = messages[index]
             let expiration = headers[message.broadcast].map(Expiration.header) ?? .standard

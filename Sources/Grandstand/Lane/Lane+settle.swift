@@ -12,21 +12,21 @@ extension Lane {
     package mutating func settle(_ delivery: ClaimedDelivery, at now: Date) -> String? {
         guard let id = delivery.message.id, let index = underWay(id, delivery.replica) else { return nil }
         guard let verdict = delivery.verdict else {
-            messages[index].state = unsent(.channel)
+            messages[index].state = unsentState(.channel)
             messages[index].attempts -= 1
             // Nothing was sent, so the lane need not wait for its interval between messages.
             self[.channel].readyAt = now
             giveBack(.channel, at: now)
             return nil
         }
-        if !delivery.mayHaveBeenProcessed { messages[index].refusals += 1 }
+        if !delivery.mayHaveBeenProcessed { messages[index].unprocessed += 1 }
         var doubt: String?
         switch verdict {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: delivery.settledAt)
             messages[index].uniqueID = receipt.uniqueID
             // The reasons of earlier attempts no longer apply. Only `lapsed` stays: the alert was too old to ring.
-            messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
+            messages[index].reason = messages[index].alertLapsed ? LaneMessage.lapseReason : nil
             // `storedUntil` is about the lane's present channel. If the lane has lost the channel that the message was
             // sent to, the message does not change `storedUntil`.
             if messages[index].channelID == channel?.channelID {
@@ -34,9 +34,9 @@ extension Lane {
                 storedUntil = [storedUntil, kept].compactMap(\.self).max()
             }
         case .retry(let time, let reason):
-            wait(index, until: time, reason)
+            postpone(index, until: time, reason)
         case .throttled(let time, let reason):
-            wait(index, until: time, reason)
+            postpone(index, until: time, reason)
             pace(.channel, until: time)
         case .rejected(let refusal):
             messages[index].settle(.rejected, at: delivery.settledAt, refusal.reason.rawValue)
@@ -45,14 +45,14 @@ extension Lane {
             doubt = hasChannel ? refusal.reason.rawValue : nil
             // Another channel is created, unless the audience is over.
             if let next, hasChannel || fencedAt == nil {
-                wait(index, until: next, refusal.reason.rawValue)
+                postpone(index, until: next, refusal.reason.rawValue)
             } else {
                 messages[index].settle(.rejected, at: delivery.settledAt, refusal.reason.rawValue)
             }
         case .expired(let reason):
             messages[index].settle(.expired, at: delivery.settledAt, reason)
         }
-        if let notBefore = delivery.notBefore {
+        if let notBefore = delivery.throttledUntil {
             pace(.channel, until: notBefore)
             if let next = messages[index].nextAttemptAt { messages[index].nextAttemptAt = max(next, notBefore) }
         }
@@ -140,8 +140,8 @@ extension Lane {
         }
     }
 
-    private mutating func wait(_ index: Int, until time: Date, _ reason: String) {
-        messages[index].state = unsent(.channel)
+    private mutating func postpone(_ index: Int, until time: Date, _ reason: String) {
+        messages[index].state = unsentState(.channel)
         messages[index].nextAttemptAt = time
         messages[index].reason = reason
     }
@@ -151,7 +151,7 @@ extension Lane {
     /// messages that wait.
     private mutating func giveBack(_ kind: Contract.DeliveryKind, at now: Date) {
         if !queue(kind).contains(where: { $0.state == .sending }) { self[kind].lease = nil }
-        if closedAt == nil { settleObsolete(at: now) } else { cancelWaiting(at: now) }
+        if closedAt == nil { settleObsolete(at: now) } else { cancelPending(at: now) }
         if audience.delivery == .tokens { moveToTokens(at: now) }
     }
 

@@ -16,14 +16,14 @@ extension Lane {
     ///   higher timestamp.
     struct Form {
         /// Whether the message's alert is left out.
-        var isStale = false
+        var dropsAlert = false
         /// The broadcast whose content is sent; `nil`: the message's own content is sent.
         var contentOf: UUID?
         var contentBytes: Int?
         /// The newest message, if its own content is sent with this message.
         var carried: UUID?
         /// Whether this form differs from the form of the previous attempt.
-        var isAnother = false
+        var isChanged = false
         var hasNewTimestamp = false
     }
 
@@ -32,26 +32,26 @@ extension Lane {
 
     func form(of head: LaneMessage, at now: Date) -> Form {
         let rings = head.rings(at: now)
-        var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
+        var form = Form(dropsAlert: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
         let goesAgain = head.timestamp != nil || head.contentOf != nil
         // Tokens know whether the alert may have rung (`activities.rang`); the same message goes again to those that are
         // tried again.
         let keepsForm = head.tokens.map(\.isSwept) ?? head.mayHaveBeenProcessed
         if rings, goesAgain, !keepsForm, !head.isEnd,
             let newest = queue(head.kind).last,
-            newest.content != head.content, let content = newest.contentBytes, let alert = head.alertBytes,
+            newest.source != head.source, let content = newest.contentBytes, let alert = head.alertBytes,
             content + alert <= Self.bytesForContentAndAlert(head.kind)
         {
-            form.contentOf = newest.content
+            form.contentOf = newest.source
             form.contentBytes = content
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
         let isMoved = head.kind == .channel && head.channelID != nil && head.channelID != channel?.channelID
         // A message that has attempts but no timestamp was reset by `requeueSuperseded`, because a later message has a
         // higher timestamp. It is sent as a new message.
-        form.isAnother =
-            head.timestamp == nil ? head.attempts > 0 : form.isStale || form.contentOf != head.contentOf || isMoved
-        form.hasNewTimestamp = head.timestamp == nil || form.isAnother
+        form.isChanged =
+            head.timestamp == nil ? head.attempts > 0 : form.dropsAlert || form.contentOf != head.contentOf || isMoved
+        form.hasNewTimestamp = head.timestamp == nil || form.isChanged
         return form
     }
 
@@ -73,10 +73,10 @@ extension Lane {
         }
         self[kind].lease = nil
         for index in messages.indices where messages[index].state == .sending && messages[index].kind == kind {
-            messages[index].state = unsent(kind)
+            messages[index].state = unsentState(kind)
         }
         settleObsolete(at: now)
-        guard takesMessages(kind), let time = sendable(kind, at: now), time <= now,
+        guard maySend(kind), let time = sendTime(kind, at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled && $0.kind == kind })
         else { return nil }
         let form = form(of: messages[index], at: now)
@@ -85,11 +85,11 @@ extension Lane {
             messages[index].timestamp = timestamp
             self[kind].lastTimestamp = timestamp
         }
-        if form.isAnother { messages[index].requestID = requestID() }
-        if form.isStale {
+        if form.isChanged { messages[index].requestID = requestID() }
+        if form.dropsAlert {
             messages[index].alerting = false
-            messages[index].priority = messages[index].plainPriority
-            messages[index].reason = LaneMessage.lapsed
+            messages[index].priority = messages[index].silentPriority
+            messages[index].reason = LaneMessage.lapseReason
         }
         messages[index].state = .sending
         messages[index].attempts += 1
@@ -127,7 +127,7 @@ extension Lane {
         for index in messages.indices
         where index > head && !messages[index].state.isSettled && messages[index].kind == messages[head].kind {
             if messages[index].broadcast == form.carried {
-                messages[index].contentSent = true
+                messages[index].contentCarried = true
             } else {
                 messages[index].contentOf = form.contentOf
                 messages[index].contentBytes = form.contentBytes

@@ -36,7 +36,7 @@ extension Lane {
     ///   tokens.
     package mutating func makeWayForEnd(at now: Date) -> Bool {
         guard fencedAt == nil else { return false }
-        cancelWaiting(at: now)
+        cancelPending(at: now)
         return channel != nil || audience.delivery == .tokens
     }
 }

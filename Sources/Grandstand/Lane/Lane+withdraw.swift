@@ -13,7 +13,7 @@ extension Lane {
     /// - Returns: whether the lane had a message to withdraw.
     package mutating func withdraw(_ broadcast: UUID, at now: Date) -> Bool {
         let indices = messages.indices.filter {
-            messages[$0].broadcast == broadcast && messages[$0].isUnsent && messages[$0].state != .cancelled
+            messages[$0].broadcast == broadcast && messages[$0].reachedNobody && messages[$0].state != .cancelled
         }
         guard !indices.isEmpty else { return false }
         for index in indices {
@@ -46,7 +46,7 @@ extension Lane {
         {
             let kind = messages[index].kind
             if messages[index].timestamp != self[kind].lastTimestamp { messages[index].timestamp = nil }
-            messages[index].state = unsent(kind)
+            messages[index].state = unsentState(kind)
             messages[index].settledAt = nil
         }
     }

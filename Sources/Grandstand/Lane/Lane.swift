@@ -127,21 +127,21 @@ package struct Lane: Sendable, Hashable {
 
     /// When a dispatcher must examine the lane: its lease ends, its head may be sent, or a message expires; `nil`:
     /// nothing waits. If the time is in the past, the lane has waited since then.
-    package func due(_ kind: Contract.DeliveryKind = .channel, at now: Date) -> Date? {
+    package func dueTime(_ kind: Contract.DeliveryKind = .channel, at now: Date) -> Date? {
         if let lease = self[kind].lease { return lease.until }
         guard let expiry = queue(kind).map(\.expiresAt).min() else { return nil }
         let head = queue(kind).first
-        let next = head?.tokens?.isSwept ?? false ? head?.nextAttemptAt : sendable(kind, at: now)
+        let next = head?.tokens?.isSwept ?? false ? head?.nextAttemptAt : sendTime(kind, at: now)
         let time = min(expiry, next ?? expiry)
         return time <= now ? min(time, self[kind].storedDue ?? time) : time
     }
 
     /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel. Content also leaves with
-    /// starts (`StartStanding.step`) and to tokens that come late (`CrowdNews`), each by its own rule.
-    func sendable(_ kind: Contract.DeliveryKind, at now: Date) -> Date? {
+    /// starts (`StartStanding.step`) and to tokens that come late (`CatchUp`), each by its own rule.
+    func sendTime(_ kind: Contract.DeliveryKind, at now: Date) -> Date? {
         guard let head = queue(kind).first, kind == .tokens || channel != nil else { return nil }
         let schedule = self[kind]
-        guard takesMessages(kind) else {
+        guard maySend(kind) else {
             return max(now.addingTimeInterval(Self.channelPause), schedule.readyAt ?? now)
         }
         let form = form(of: head, at: now)
@@ -149,7 +149,7 @@ package struct Lane: Sendable, Hashable {
         var time = max(now, kind == .channel || form.hasNewTimestamp ? schedule.readyAt ?? now : now)
         // A message that changed since the last attempt does not wait for its next attempt. Tokens that wait have times
         // of their own, and a new token may be due earlier.
-        if !form.isAnother, !(head.tokens?.isSwept ?? false), let next = head.nextAttemptAt { time = max(time, next) }
+        if !form.isChanged, !(head.tokens?.isSwept ?? false), let next = head.nextAttemptAt { time = max(time, next) }
         if form.hasNewTimestamp, schedule.lastTimestamp >= now.epoch + Self.timestampLead {
             time = max(time, Date(epoch: schedule.lastTimestamp - Self.timestampLead + 1))
         }
@@ -157,7 +157,7 @@ package struct Lane: Sendable, Hashable {
     }
 
     /// Whether messages may be sent now.
-    func takesMessages(_ kind: Contract.DeliveryKind) -> Bool { kind == .tokens || channel?.takesMessages ?? false }
+    func maySend(_ kind: Contract.DeliveryKind) -> Bool { kind == .tokens || channel?.takesMessages ?? false }
 
     /// Settles messages that are not needed any longer, because the newest state replaces older ones. A later message
     /// to the same recipients supersedes a message that has no alert, or whose alert is too old to ring. It does not
@@ -186,7 +186,7 @@ package struct Lane: Sendable, Hashable {
     private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
         guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
         messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }
-        messages[newest].priority = max(messages[newest].priority, message.plainPriority)
+        messages[newest].priority = max(messages[newest].priority, message.silentPriority)
     }
 
     /// Gives a message its final state. If only resting tokens still wait for the message, the state is `accepted`
@@ -200,7 +200,7 @@ package struct Lane: Sendable, Hashable {
     func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && self[message.kind].lease != nil }
 
     /// The state of a message that waits to be sent.
-    func unsent(_ kind: Contract.DeliveryKind) -> Contract.DeliveryState {
+    func unsentState(_ kind: Contract.DeliveryKind) -> Contract.DeliveryState {
         kind == .tokens || channel != nil ? .queued : .waiting
     }
 }

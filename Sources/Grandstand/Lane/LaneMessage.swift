@@ -13,7 +13,7 @@ package struct LaneMessage: Sendable, Hashable {
     package let dismissalDate: Int?
     package var priority: APNsPriority
     /// The priority if the message is sent without its alert.
-    package let plainPriority: APNsPriority
+    package let silentPriority: APNsPriority
     /// Whether it still has an alert.
     package var alerting: Bool
     /// When the message's alert becomes too old to ring. After this time the message is sent without the alert. `nil`:
@@ -25,7 +25,7 @@ package struct LaneMessage: Sendable, Hashable {
     /// Requests to APNs, including the one under way.
     package var attempts: Int
     /// Requests that APNs is known not to have processed (`ClaimedDelivery.mayHaveBeenProcessed`).
-    package var refusals: Int
+    package var unprocessed: Int
     package var nextAttemptAt: Date?
     /// The `aps.timestamp`. It is set by the first attempt; repetitions use the same value.
     package var timestamp: Int?
@@ -43,7 +43,7 @@ package struct LaneMessage: Sendable, Hashable {
     /// The broadcast whose content the last attempt had; `nil`: the message's own broadcast.
     package var contentOf: UUID?
     /// Whether its content was already sent, in the message of an earlier broadcast that had an alert.
-    package var contentSent: Bool
+    package var contentCarried: Bool
     /// The bytes of the content that is sent; `nil`: not known.
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
@@ -66,13 +66,13 @@ package struct LaneMessage: Sendable, Hashable {
         self.isEnd = isEnd
         self.dismissalDate = dismissalDate
         self.priority = priority
-        self.plainPriority = plainPriority
+        self.silentPriority = plainPriority
         self.alerting = alerting
         self.ringsUntil = ringsUntil
         self.apnsExpiration = apnsExpiration
         self.expiresAt = expiresAt
         self.attempts = attempts
-        self.refusals = refusals
+        self.unprocessed = refusals
         self.nextAttemptAt = nextAttemptAt
         self.timestamp = timestamp
         self.requestID = requestID
@@ -83,7 +83,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.hasContent = hasContent
         self.contentBefore = contentBefore
         self.contentOf = contentOf
-        self.contentSent = contentSent
+        self.contentCarried = contentSent
         self.contentBytes = contentBytes
         self.alertBytes = alertBytes
         self.tokens = tokens
@@ -92,7 +92,7 @@ package struct LaneMessage: Sendable, Hashable {
     package var kind: Contract.DeliveryKind { tokens == nil ? .channel : .tokens }
 
     /// The broadcast whose content the message is sent with.
-    package var content: UUID { contentOf ?? broadcast }
+    package var source: UUID { contentOf ?? broadcast }
 
     /// Whether its deadline, or the time in its `apns-expiration` header, has passed. A request with a past time in the
     /// header is never made.
@@ -104,18 +104,18 @@ package struct LaneMessage: Sendable, Hashable {
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
 
     /// Whether the message was sent without its alert, because the alert was too old to ring.
-    var hasLapsed: Bool { alertBytes != nil && !alerting }
+    var alertLapsed: Bool { alertBytes != nil && !alerting }
 
-    /// The reason of a delivery whose message was sent without its alert (`hasLapsed`).
-    static let lapsed = "the alert was too old to ring"
+    /// The reason of a delivery whose message was sent without its alert (`alertLapsed`).
+    static let lapseReason = "the alert was too old to ring"
 
     /// Whether APNs may have processed an attempt.
-    var mayHaveBeenProcessed: Bool { attempts > refusals }
+    var mayHaveBeenProcessed: Bool { attempts > unprocessed }
 
     /// Whether it is certain that nobody got the message or its content: the message was never tried, or APNs refused
     /// it each time.
-    package var isUnsent: Bool {
-        guard !mayHaveBeenProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
+    package var reachedNobody: Bool {
+        guard !mayHaveBeenProcessed, attempts > 0 || timestamp == nil, !contentCarried else { return false }
         return switch state {
         // `.rejected` counts, too: APNs refused every attempt, or there was no attempt because the message was too
         // large for a token.

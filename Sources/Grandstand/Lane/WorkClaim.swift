@@ -36,7 +36,7 @@ package struct WorkClaim: Sendable, Hashable {
     }
 
     /// The most pushes of one shard of this app.
-    package func size(of bundleID: BundleID) -> Int {
+    package func shardLimit(of bundleID: BundleID) -> Int {
         limits.first { $0.bundleID == bundleID }.map { min(shardSize, $0.allowance) } ?? shardSize
     }
 }
@@ -59,5 +59,5 @@ package struct AppLimit: Sendable, Hashable {
 
 extension [AppLimit] {
     /// The apps of which nothing is claimed.
-    package var closed: [String] { filter { $0.allowance == 0 }.map(\.bundleID.rawValue) }
+    package var closedApps: [String] { filter { $0.allowance == 0 }.map(\.bundleID.rawValue) }
 }

@@ -26,17 +26,17 @@ package struct LookupListQuery: Sendable {
     ///
     /// - Parameter events: all records of each event: a list must choose the same audience as a lookup.
     package func page(of events: [[LookupRecord]], for app: AppEnvironment, now: Date) -> Contract.FollowablePage {
-        let from = from.map(PageCursor.number) ?? .min
+        let from = from.map(PageCursor.micros) ?? .min
         // A list with a limit of time leaves out events without a start.
-        let to = to.map(PageCursor.number) ?? (self.from == nil ? .max : PageCursor.last)
+        let to = to.map(PageCursor.micros) ?? (self.from == nil ? .max : PageCursor.most)
         let found = events.compactMap { records -> (Int, String, LookupRecord)? in
             guard let record = records.index(of: variant, for: app).map({ records[$0] }), record.name != nil,
                 !record.isOver, topic.map(record.topics.contains) ?? true,
                 state.map({ ($0 == .live) == (record.state(now: now) == .live) }) ?? true
             else { return nil }
-            let number = record.startsAt.map(PageCursor.number) ?? PageCursor.last
+            let number = record.startsAt.map(PageCursor.micros) ?? PageCursor.most
             guard from <= number, number < to else { return nil }
-            if let after, (number, record.key.rawValue) <= (after.number, after.key) { return nil }
+            if let after, (number, record.key.rawValue) <= (after.sortNumber, after.key) { return nil }
             return (number, record.key.rawValue, record)
         }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
         let page = found.prefix(limit)

@@ -4,7 +4,7 @@ package import GrandstandContract
 internal import JSON
 
 /// The subject of a lookup: an event, for an app, in one of its variants.
-package struct LookupName: Sendable {
+package struct LookupKey: Sendable {
     package let app: AppEnvironment
     package let key: EventKey
     /// `nil`: the audience without a variant, else the first that is not over.
@@ -116,7 +116,7 @@ package struct LookupEntry: Sendable {
     package init(_ records: [LookupRecord]) { self.records = records }
 
     /// The record that answers a lookup.
-    package func record(of name: LookupName) -> LookupRecord? {
+    package func record(of name: LookupKey) -> LookupRecord? {
         records.index(of: name.variant, for: name.app).map { records[$0] }
     }
 
@@ -124,7 +124,7 @@ package struct LookupEntry: Sendable {
     ///
     /// - Parameter content: the newest content, if the caller asked for it.
     package mutating func answer(
-        to name: LookupName, with content: LookupContent? = nil, now: Date
+        to name: LookupKey, with content: LookupContent? = nil, now: Date
     ) -> Result<LookupBody, Problem> {
         let index = records.index(of: name.variant, for: name.app)
         let state = index.map { records[$0].state(now: now) }
@@ -134,12 +134,14 @@ package struct LookupEntry: Sendable {
         let own = records.filter { $0.isOf(name.app) }
         let variants = own.compactMap(\.variant)
         guard let index else {
-            return .failure(own.isEmpty ? name.missing() : name.missing(among: variants))
+            return .failure(own.isEmpty ? name.notFound() : name.notFound(among: variants))
         }
         let record = records[index]
-        if record.isOver { return .failure(name.over(with: content)) }
+        if record.isOver { return .failure(name.overProblem(with: content)) }
         let lookup = record.lookup(variants: variants, with: content, now: now)
-        guard lookup.channelId != nil || lookup.delivery != nil else { return .failure(record.pending(now: now)) }
+        guard lookup.channelId != nil || lookup.delivery != nil else {
+            return .failure(record.pendingProblem(now: now))
+        }
         let body = LookupBody(JSONWriter.text(lookup))
         if content == nil { bodies[index] = (lookup.state, body) }
         return .success(body)
@@ -152,23 +154,23 @@ package struct LookupEntry: Sendable {
 /// declared at any moment.
 private let (maxAgeOver, maxAgeUnknown) = (10, 5)
 
-extension LookupName {
-    private var place: String { "\(app.bundleID) in \(app.environment.rawValue)" }
+extension LookupKey {
+    private var scope: String { "\(app.bundleID) in \(app.environment.rawValue)" }
 
-    package func missing() -> Problem {
-        Problem(.eventNotFound, "There is no event \(key) for \(place).", maxAge: maxAgeUnknown)
+    package func notFound() -> Problem {
+        Problem(.eventNotFound, "There is no event \(key) for \(scope).", maxAge: maxAgeUnknown)
     }
 
     /// - Parameter variants: the variants that the app's audiences in the event have.
-    fileprivate func missing(among variants: [Variant]) -> Problem {
-        Problem(.variantNotFound, "\(key) has only other variants for \(place).", maxAge: maxAgeUnknown) {
+    fileprivate func notFound(among variants: [Variant]) -> Problem {
+        Problem(.variantNotFound, "\(key) has only other variants for \(scope).", maxAge: maxAgeUnknown) {
             $0.variants = variants.map(\.rawValue)
         }
     }
 
     /// The event ended, at least for this audience, or was cancelled.
-    fileprivate func over(with content: LookupContent?) -> Problem {
-        Problem(.eventEnded, "The event \(key) is over for \(place).", maxAge: maxAgeOver) { body in
+    fileprivate func overProblem(with content: LookupContent?) -> Problem {
+        Problem(.eventEnded, "The event \(key) is over for \(scope).", maxAge: maxAgeOver) { body in
             (body.contentState, body.timestamp) = (content?.state, content?.timestamp)
             body.status = 410
         }
@@ -180,7 +182,7 @@ extension LookupRecord {
     ///
     /// A channel is created within two seconds. An opening or an attempt may come earlier than planned, so clients wait
     /// for at most an hour.
-    fileprivate func pending(now: Date) -> Problem {
+    fileprivate func pendingProblem(now: Date) -> Problem {
         let next = max(opensAt ?? now, nextAttemptAt ?? now)
         let retryAfter = Int(min(max(next.timeIntervalSince(now).rounded(.up), 2), 3_600))
         let opens = opensAt ?? now > now ? " It will be made before the event." : ""

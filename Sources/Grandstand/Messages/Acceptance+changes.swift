@@ -18,15 +18,15 @@ extension Acceptance {
         let goesAt = broadcast.state == .scheduled ? accepted.sendAt : accepted.decision?.notBefore
         let audiences = plan.items.map { item in
             let message = plan.message(of: accepted.id, to: item)
-            let body = plan.request.payload(for: item.audience.variant).body(timestamp: (goesAt ?? intake.at).epoch)
+            let body = plan.draft.payload(for: item.audience.variant).body(timestamp: (goesAt ?? intake.at).epoch)
             // The broadcasts that waited on the lane and that this one superseded.
-            let replaced = zip(before[item.index].messages, lanes[item.index].messages).filter {
+            let replaced = zip(before[item.lane].messages, lanes[item.lane].messages).filter {
                 $0.kind == item.kind && !$0.state.isSettled && $1.state == .superseded
             }
             return Contract.AudiencePreview(
                 bundleId: item.audience.bundleID.rawValue, environment: .init(item.audience.environment),
                 variant: item.audience.variant?.rawValue, kind: item.kind,
-                priority: (item.kind == .tokens ? message.priority.ofDevicePush : message.priority).rawValue,
+                priority: (item.kind == .tokens ? message.priority.forDevicePush : message.priority).rawValue,
                 apnsExpiration: message.apnsExpiration, bytes: body.count, limit: item.kind.bodyLimit,
                 payload: RawJSON(unchecked: body), replaces: replaced.map(\.1.broadcast.words))
         }
@@ -37,7 +37,7 @@ extension Acceptance {
     }
 
     /// The events that changed, in the order of their keys, and whether they are over only now.
-    package var events: [(key: String, state: TargetState, ends: Bool)] {
+    package var changedEvents: [(key: String, state: TargetState, ends: Bool)] {
         targets.compactMap { target, state -> (key: String, state: TargetState, ends: Bool)? in
             guard let key = target.eventKey?.rawValue, let before = loadedTargets[target], state != before else {
                 return nil

@@ -17,7 +17,7 @@ package struct Acceptance: Sendable {
         /// For an event: its times.
         package var startsAt, endsAt: Date?
         /// For an event: the last sequence of its states, and the time of its last quiet message.
-        package var progress = StateDecision.Progress()
+        package var stateProgress = StateDecision.Progress()
         /// The indices of the target's lanes, in the order of the event's audiences; a channel has one lane.
         package var laneIndices: [Int] = []
 
@@ -25,21 +25,21 @@ package struct Acceptance: Sendable {
     }
 
     /// A broadcast on which later messages of its lanes depend.
-    package struct Known: Sendable {
-        let content: Contract.BroadcastDraft
+    package struct Earlier: Sendable {
+        let draft: Contract.BroadcastDraft
         let acceptedAt: Date
         /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
-        let rule: Int?
+        let ringRule: Int?
         /// The lanes whose message of this broadcast Apple never took.
-        let lost: Set<Int>
+        let lostLanes: Set<Int>
 
         package init(content: Contract.BroadcastDraft, acceptedAt: Date, rule: Int?, lost: Set<Int> = []) {
-            (self.content, self.acceptedAt, self.rule, self.lost) = (content, acceptedAt, rule, lost)
+            (self.draft, self.acceptedAt, self.ringRule, self.lostLanes) = (content, acceptedAt, rule, lost)
         }
     }
 
     /// The content types of lanes.
-    package struct Types: Sendable {
+    package struct ContentTypes: Sendable {
         package var byLane: [Int: ContentType] = [:]
         /// The names of content types that lanes' audiences have but their apps do not have.
         package var missing: [Int: String] = [:]
@@ -58,13 +58,13 @@ package struct Acceptance: Sendable {
     /// The lanes of `loaded`, as the items that were decided so far have changed them.
     package private(set) var lanes: [Lane]
     /// The IDs of lanes whose audiences have activities with tokens.
-    let populated: Set<Int>
-    let types: Types
+    let tokenLanes: Set<Int>
+    let types: ContentTypes
     /// The broadcasts on which messages depend; they are only read if a state or a message needs them. Those that were
     /// accepted here are among them.
-    private(set) var known: [UUID: Known]
+    private(set) var earlier: [UUID: Earlier]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
-    let withoutPlace: Set<Int>
+    let lanesWithoutPlace: Set<Int>
     package private(set) var broadcasts: [Intake] = []
     /// The messages that lanes took, in order of acceptance, as indices of `lanes` and `Lane.messages`. The messages of
     /// one broadcast are in the order of its event's audiences.
@@ -73,11 +73,11 @@ package struct Acceptance: Sendable {
     package private(set) var occurrences: [Occurrence] = []
 
     package init(
-        of targets: [BroadcastTarget: TargetState], _ lanes: [Lane], populated: Set<Int>, types: Types,
-        known: [UUID: Known], withoutPlace: Set<Int>, alertFreshness: TimeInterval, now: Date
+        of targets: [BroadcastTarget: TargetState], _ lanes: [Lane], populated: Set<Int>, types: ContentTypes,
+        known: [UUID: Earlier], withoutPlace: Set<Int>, alertFreshness: TimeInterval, now: Date
     ) {
         (loadedTargets, self.targets, loaded, self.lanes) = (targets, targets, lanes, lanes)
-        (self.populated, self.types, self.known, self.withoutPlace) = (populated, types, known, withoutPlace)
+        (self.tokenLanes, self.types, self.earlier, self.lanesWithoutPlace) = (populated, types, known, withoutPlace)
         (self.alertFreshness, self.now) = (alertFreshness, now)
     }
 
@@ -85,11 +85,11 @@ package struct Acceptance: Sendable {
     ///
     /// - Returns: its broadcast; `nil`: the item is a state that has nothing new.
     package mutating func decide(_ intake: Intake) throws(Problem) -> Contract.Broadcast? {
-        if let report = intake.report { try tell(report, intake) } else { try add(intake) }
+        if let report = intake.report { try put(report, intake) } else { try accept(intake) }
     }
 
     /// Accepts a composed broadcast, or what the decision about a state sends.
-    package mutating func add(_ intake: Intake) throws(Problem) -> Contract.Broadcast {
+    package mutating func accept(_ intake: Intake) throws(Problem) -> Contract.Broadcast {
         var intake = intake
         let (now, target, state) = (intake.at, intake.target, intake.decision)
         let event = targets[target]
@@ -113,11 +113,11 @@ package struct Acceptance: Sendable {
             + intake.request.warnings(at: now, endsAt: event?.endsAt, sendAt: intake.sendAt) + plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refusals)
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
-        intake.request = sendAt.map { [request = intake.request] in request.fitted(at: $0).draft } ?? plan.request
+        intake.request = sendAt.map { [request = intake.request] in request.fitted(at: $0).draft } ?? plan.draft
         (intake.isScheduled, intake.plan) = (sendAt != nil, plan)
         broadcasts.append(intake)
         var broadcast = Contract.Broadcast(
-            id: intake.id.words, eventKey: target.eventKey?.rawValue, event: plan.request.event, state: .scheduled,
+            id: intake.id.words, eventKey: target.eventKey?.rawValue, event: plan.draft.event, state: .scheduled,
             acceptedAt: intake.at, sendAt: sendAt.flatMap { $0 < Date.undated ? $0 : nil },
             afterStart: intake.request.afterStart, by: intake.actor.text, counts: [:], deliveries: [],
             warnings: intake.warnings, source: target.eventKey == nil ? nil : state == nil ? .broadcast : .state,
@@ -128,8 +128,8 @@ package struct Acceptance: Sendable {
 
     /// Sends a broadcast that was accepted earlier and whose time has come, with its event's defaults. If tokens came after
     /// the acceptance and the message is too large for them, the message is still sent to the channel. Where newer
-    /// content was accepted after the broadcast, the message takes that content (`carried`).
-    package mutating func promote(_ intake: inout Intake) throws(Problem) {
+    /// content was accepted after the broadcast, the message takes that content (`newer`).
+    package mutating func sendScheduled(_ intake: inout Intake) throws(Problem) {
         // A broadcast to all audiences goes only to apps that its key could access when the broadcast was accepted.
         if intake.request.audiences == nil, intake.reach != .all, intake.target.eventKey != nil {
             var reached: [Contract.AudienceSelector] = []
@@ -147,7 +147,7 @@ package struct Acceptance: Sendable {
         intake.reach = .all
         let plan = try plan(intake, at: now)
         _ = try enqueue(intake, plan, begins: max(intake.at, intake.sendAt ?? now))
-        intake.request = plan.request
+        intake.request = plan.draft
     }
 
     /// The content that a message takes instead of its own: content that was accepted after the message. So a message
@@ -155,10 +155,10 @@ package struct Acceptance: Sendable {
     ///
     /// - Returns: the content's broadcast and its bytes; `nil`: the message's own content is sent, because none is
     ///   newer, or because the newer one is too long together with the alert.
-    private func carried(by message: LaneMessage, at index: Int, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
+    private func newer(for message: LaneMessage, at index: Int, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
         let lane = lanes[index]
-        guard let id = lane.newest, let newest = known[id] else { return nil }
-        let content = newest.content.payload(for: lane.audience.variant)
+        guard let id = lane.newest, let newest = earlier[id] else { return nil }
+        let content = newest.draft.payload(for: lane.audience.variant)
         guard let state = content.contentState else { return nil }
         let bytes = state.count + (content.relevanceScore?.count ?? 0)
         if !message.hasContent { return message.isEnd ? nil : (id, bytes) }
@@ -185,8 +185,8 @@ package struct Acceptance: Sendable {
         }
         var plan = try DeliveryPlan(
             intake.request, by: target.defaults, to: recipients, now: time, alertFreshness: alertFreshness)
-        if plan.request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
-        let unserved = plan.items.filter { $0.kind == .channel && withoutPlace.contains(lanes[$0.index].id) }
+        if plan.draft.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
+        let unserved = plan.items.filter { $0.kind == .channel && lanesWithoutPlace.contains(lanes[$0.lane].id) }
         plan.warn(withoutPlace: unserved.map(\.audience))
         return plan
     }
@@ -201,13 +201,13 @@ package struct Acceptance: Sendable {
     private func audiences(of laneIndices: [Int]) -> [Audience] { laneIndices.map { lanes[$0].audience } }
 
     /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
-    private mutating func tell(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> Contract.Broadcast? {
+    private mutating func put(_ report: Contract.StateDraft, _ intake: Intake) throws(Problem) -> Contract.Broadcast? {
         let (decision, reached) = try decide(report, intake)
         var broadcast: Contract.Broadcast?
         if let request = decision.request {
             var decided = intake
             (decided.request, decided.decision) = (request, decision)
-            broadcast = try add(decided)
+            broadcast = try accept(decided)
         }
         let id = broadcast?.uuid
         for index in reached {
@@ -215,10 +215,10 @@ package struct Acceptance: Sendable {
             // content is the same as the state.
             let message = lanes[index].messages.last { $0.broadcast == id }
             lanes[index].lastState = message?.broadcast ?? lanes[index].newest
-            if !decision.undone.isEmpty { lanes[index].silence(decision.undone, at: intake.at) }
+            if !decision.muted.isEmpty { lanes[index].silence(decision.muted, at: intake.at) }
         }
-        targets[intake.target]?.progress = decision.progress
-        occurrences.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
+        targets[intake.target]?.stateProgress = decision.progress
+        occurrences.append(.newState(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
         return broadcast
     }
 
@@ -246,29 +246,29 @@ package struct Acceptance: Sendable {
                     audience: lane.audience.id, type: types.byLane[lane.id], newest: content(of: lane.newest, index),
                     isMisnamed: types.missing[lane.id] != nil)
                 if lane.lastState != lane.newest { target.lastState = content(of: lane.lastState, index) }
-                if !isOver, lane.newest.flatMap({ known[$0] })?.lost.contains(lane.id) == true {
+                if !isOver, lane.newest.flatMap({ earlier[$0] })?.lostLanes.contains(lane.id) == true {
                     target.lastState = target.lastState ?? target.newest
                     target.newest = nil
                 }
-                target.rings = rings(of: index)
+                target.waitingAlerts = waitingRings(of: index)
                 return target
-            }, isOver: isOver, progress: target.progress, now: intake.at)
+            }, isOver: isOver, progress: target.stateProgress, now: intake.at)
         // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state
         // is final or has the last sequence.
-        let isRepeated = report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
+        let isRepeated = report.isFinal || report.sequence != nil && report.sequence == target.stateProgress.sequence
         guard !isOver || decision.request == nil && isRepeated else { throw intake.target.over }
         return (decision, reached)
     }
 
     /// The content of a broadcast, as the audience of a lane gets it.
     private func content(of broadcast: UUID?, _ index: Int) -> [UInt8]? {
-        broadcast.flatMap { known[$0] }?.content.payload(for: lanes[index].audience.variant).contentState
+        broadcast.flatMap { earlier[$0] }?.draft.payload(for: lanes[index].audience.variant).contentState
     }
 
     /// The alerts of states that wait for an audience.
-    private func rings(of index: Int) -> [StateDecision.Ring] {
+    private func waitingRings(of index: Int) -> [StateDecision.Ring] {
         lanes[index].pending.filter(\.alerting).compactMap { message in
-            guard let rule = known[message.broadcast]?.rule, let state = content(of: message.broadcast, index),
+            guard let rule = earlier[message.broadcast]?.ringRule, let state = content(of: message.broadcast, index),
                 let before = content(of: message.contentBefore, index)
             else { return nil }
             return (message.broadcast, rule, before, state)
@@ -279,7 +279,7 @@ package struct Acceptance: Sendable {
     /// the audience is reached by tokens only, they get each message.
     private func kinds(of lane: Lane) -> [Contract.DeliveryKind] {
         guard lane.audience.delivery == .channel else { return [.tokens] }
-        return populated.contains(lane.id) || !lane.queue(.tokens).isEmpty ? [.channel, .tokens] : [.channel]
+        return tokenLanes.contains(lane.id) || !lane.queue(.tokens).isEmpty ? [.channel, .tokens] : [.channel]
     }
 
     /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
@@ -289,10 +289,10 @@ package struct Acceptance: Sendable {
     ) throws(Problem) -> [Contract.Delivery] {
         let (target, acceptedAt) = (intake.target, intake.at)
         let deliveries = plan.items.compactMap { item -> Contract.Delivery? in
-            let index = item.index
+            let index = item.lane
             var message = plan.message(of: intake.id, to: item)
             // The order of messages that were not scheduled is that of the locks.
-            let other = carried(by: message, at: index, time > acceptedAt ? acceptedAt : .distantFuture)
+            let other = newer(for: message, at: index, time > acceptedAt ? acceptedAt : .distantFuture)
             guard message.isEnd || message.hasContent || other != nil else { return nil }
             if let other {
                 (message.hasContent, message.contentOf, message.contentBytes) = (false, other.broadcast, other.bytes)
@@ -307,8 +307,8 @@ package struct Acceptance: Sendable {
                 "contentState was left out, and there is no content yet that the update could be sent with.",
                 at: "/contentState", "Give contentState, or send a state before.")
         }
-        known[intake.id] = Known(content: plan.request, acceptedAt: acceptedAt, rule: intake.decision?.rule)
-        if plan.request.event != .end {
+        earlier[intake.id] = Earlier(content: plan.draft, acceptedAt: acceptedAt, rule: intake.decision?.rule)
+        if plan.draft.event != .end {
             if targets[target]?.startedAt == nil { targets[target]?.startedAt = time }
         } else if targets[target]?.laneIndices.allSatisfy({ lanes[$0].fencedAt != nil }) == true {
             // Each audience has got an `end`.

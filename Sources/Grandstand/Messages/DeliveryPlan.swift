@@ -9,7 +9,7 @@ package struct DeliveryPlan: Sendable {
     package struct Item: Sendable {
         package let audience: Audience
         /// The message's lane, as a number of the caller's choice.
-        package let index: Int
+        package let lane: Int
         package let kind: Contract.DeliveryKind
         /// The audience's content type.
         let type: ContentType?
@@ -23,7 +23,7 @@ package struct DeliveryPlan: Sendable {
             missingType: String? = nil
         ) {
             self.audience = audience
-            self.index = index
+            self.lane = index
             self.kind = kind
             self.type = type
             self.missingType = missingType
@@ -31,7 +31,7 @@ package struct DeliveryPlan: Sendable {
     }
 
     /// The message as it is sent: with the event's defaults, and fitted to Apple's limit.
-    package let request: Contract.BroadcastDraft
+    package let draft: Contract.BroadcastDraft
     private let eventPriority: Int?
     /// When the server stops trying to send the message.
     package let expiresAt: Date
@@ -88,7 +88,7 @@ package struct DeliveryPlan: Sendable {
             try Self.refuseTooLarge(request.payload(for: variant), variant, now: now)
         }
 
-        self.request = request
+        self.draft = request
         eventPriority = defaults.priority
         self.expiration = expiration
         let expiresAt = expiration.deadline(now: now)
@@ -98,7 +98,7 @@ package struct DeliveryPlan: Sendable {
         for index in items.indices where items[index].kind == .tokens {
             items[index].refusal = refusal(ofTokensOf: items[index].audience)
         }
-        try check()
+        try checkContents()
     }
 
     /// A message of the broadcast `id`, as its lane accepts it. It gets its own request ID then.
@@ -107,9 +107,9 @@ package struct DeliveryPlan: Sendable {
     /// to a token for an offline device.
     package func message(of id: UUID, to item: Item) -> LaneMessage {
         let (audience, isForTokens) = (item.audience, item.kind == .tokens)
-        let payload = request.payload(for: audience.variant)
+        let payload = draft.payload(for: audience.variant)
         let (isEnd, rings) = (payload.event == .end, payload.alert != nil)
-        let number = request.priority ?? audience.priority ?? eventPriority
+        let number = draft.priority ?? audience.priority ?? eventPriority
         let given = number.flatMap(APNsPriority.init(rawValue:))
         let plain: APNsPriority = isEnd ? .immediate : .powerAware
         let policy = isForTokens ? .mostRecentMessageStored : audience.storagePolicy
@@ -147,7 +147,7 @@ package struct DeliveryPlan: Sendable {
     /// - Returns: `payload-too-large`; `nil`: the size is allowed.
     private func refusal(ofTokensOf audience: Audience) -> Problem? {
         let limit = Contract.DeliveryKind.tokens.bodyLimit
-        let size = request.payload(for: audience.variant).body(timestamp: expiresAt.epoch).count
+        let size = draft.payload(for: audience.variant).body(timestamp: expiresAt.epoch).count
         guard size > limit else { return nil }
         return Problem(
             .payloadTooLarge,
@@ -190,7 +190,7 @@ package struct DeliveryPlan: Sendable {
         guard size > limit else { return }
         throw Problem(
             .payloadTooLarge,
-            "The message to APNs\(of(variant)) would have \(size) bytes; Apple takes \(limit). "
+            "The message to APNs\(phrase(variant)) would have \(size) bytes; Apple takes \(limit). "
                 + "Shorten contentState or alert by \(size - limit) bytes.",
             errors: variant.map {
                 [FieldError(pointer: "/byVariant/\($0)", detail: "It is \(size - limit) bytes too long.")]
@@ -198,7 +198,7 @@ package struct DeliveryPlan: Sendable {
         ) { ($0.size, $0.limit) = (size, limit) }
     }
 
-    private static func of(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }
+    private static func phrase(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }
 
     /// Refuses a dismissal date more than four hours ahead, because Apple keeps no ended activity longer
     /// (docs/internals/apns.md section 4). A date in the past means "at once" to Apple.
@@ -218,7 +218,7 @@ package struct DeliveryPlan: Sendable {
         let sizes = [(nil, request.contentState?.bytes.count)] + ofVariants
         let long = sizes.compactMap { variant, size -> String? in
             guard let size, size > APNsLimits.activityData else { return nil }
-            return "\(size) bytes\(of(variant))"
+            return "\(size) bytes\(phrase(variant))"
         }
         guard !long.isEmpty else { return [] }
         return [

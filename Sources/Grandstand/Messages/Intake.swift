@@ -39,7 +39,7 @@ package struct Intake: Sendable {
 
     /// Whether it depends on contents that were accepted before: it is a state, or an update that takes the newest content
     /// when it is sent.
-    package var comparesContents: Bool { report != nil || request.event != .end && request.contentState == nil }
+    package var needsContents: Bool { report != nil || request.event != .end && request.contentState == nil }
 }
 
 extension Intake {

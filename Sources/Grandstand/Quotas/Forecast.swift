@@ -6,7 +6,7 @@ package typealias Forecast = Contract.Forecast
 
 extension Contract.Forecast {
     /// A channel with a place at Apple, or one that will take a place.
-    package struct Span: Sendable, Hashable {
+    package struct Stay: Sendable, Hashable {
         /// When a channel that has no place yet takes one.
         package var opensAt: Date
         /// When the channel frees its place; `nil`: unknown.
@@ -19,13 +19,15 @@ extension Contract.Forecast {
         package var yieldsAt: Date?
 
         /// A channel whose end is unknown.
-        package static func open(isHeld: Bool, now: Date) -> Span { Span(opensAt: now, isHeld: isHeld) }
+        package static func openEnded(isHeld: Bool, now: Date) -> Stay {
+            Stay(opensAt: now, isHeld: isHeld)
+        }
     }
 
     /// The forecast. The peak is at least the present number of channels.
     ///
     /// - Parameter spans: one for each present channel and one for each future channel.
-    package init(spans: [Span], limit: Int, now: Date) {
+    package init(spans: [Stay], limit: Int, now: Date) {
         let held = spans.count(where: \.isHeld)
         self.init(peak: held, peakAt: now, exceedsAt: held > limit ? now : nil)
         for (at, count) in Self.course(spans: spans, limit: limit, now: now) {
@@ -41,7 +43,7 @@ extension Contract.Forecast {
 
     /// The number of channels after each change from now on, in order of time. At the limit, a channel that needs a
     /// place takes the place of one that yields.
-    package static func course(spans: [Span], limit: Int, now: Date) -> [(at: Date, count: Int)] {
+    package static func course(spans: [Stay], limit: Int, now: Date) -> [(at: Date, count: Int)] {
         var steps: [(at: Date, step: Step, span: Int)] = []
         for (index, span) in spans.enumerated() {
             let opensAt = max(span.opensAt, now)

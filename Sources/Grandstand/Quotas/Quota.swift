@@ -13,7 +13,7 @@ package struct Quota: Sendable, Decodable {
     package var byStoragePolicy = Dictionary(uniqueKeysWithValues: StoragePolicy.allCases.map { ($0.rawValue, 0) })
     package var forecast = Forecast(peak: 0, peakAt: .distantPast, exceedsAt: nil)
     /// The places of the present and the expected channels, from which the forecast is made.
-    package var spans: [Forecast.Span] = []
+    package var spans: [Forecast.Stay] = []
     /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
     package var apple: Contract.AppleCount?
     /// Channels in Apple's list that our ledger does not know. They count against Apple's limit of 10,000 channels, but
@@ -36,9 +36,9 @@ package struct Quota: Sendable, Decodable {
     /// Whether this has lasted for ten seconds.
     package var isNothingAccepted = false
     /// APIs in which APNs throttles the app.
-    package var throttles: [Throttle] = []
+    package var throttles: [ThrottledApp] = []
     /// The number of the app's installations, and how many of them are new.
-    package var devices = DeviceAccount()
+    package var devices = InstallationTotals()
     /// The level that webhooks were told last.
     package var notedLevel = Contract.QuotaLevel.ok
 
@@ -99,7 +99,7 @@ extension Contract.Quota {
 }
 
 /// An app that APNs throttles.
-package struct Throttle: Sendable, Hashable, Decodable {
+package struct ThrottledApp: Sendable, Hashable, Decodable {
     package var app: AppEnvironment
     package var api: Contract.APNsAPI
     /// When the first 429 came.
@@ -112,23 +112,23 @@ package struct Throttle: Sendable, Hashable, Decodable {
     /// The text that pages show for the throttle.
     package var sentence: String {
         let pushes = api == .broadcast ? "" : "'s pushes to devices"
-        let oldest = "the oldest for \(oldestSeconds.tenths) s"
+        let oldest = "the oldest for \(oldestSeconds.oneDecimal) s"
         return "APNs throttles this app\(pushes). \(lanesWaiting) channels or crowds wait, \(oldest)."
     }
 
     fileprivate var shown: Contract.Throttled {
-        Contract.Throttled(since: since, lanesWaiting: lanesWaiting, oldestSeconds: oldestSeconds.tenths)
+        Contract.Throttled(since: since, lanesWaiting: lanesWaiting, oldestSeconds: oldestSeconds.oneDecimal)
     }
 }
 
-extension Throttle {
+extension ThrottledApp {
     package init(app: AppEnvironment, api: Contract.APNsAPI, since: Date) {
         self.init(app: app, api: api, since: since, lanesWaiting: 0)
     }
 }
 
 /// The totals of an app's installations in one environment (table `device_accounts`).
-package struct DeviceAccount: Decodable, Sendable, Hashable {
+package struct InstallationTotals: Decodable, Sendable, Hashable {
     package var installations = 0
     /// Installations that were created in the present hour of the clock.
     package var created = 0

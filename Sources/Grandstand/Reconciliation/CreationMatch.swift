@@ -11,12 +11,12 @@ package struct CreationMatch: Sendable {
     /// Calls with the channels that they made.
     package private(set) var settled: [(call: Channel, channel: UnmanagedChannel)] = []
     /// Calls that must be made again.
-    package private(set) var reopened: [Channel] = []
+    package private(set) var callsToRepeat: [Channel] = []
     /// Channels that a call or another system may have made.
     package private(set) var contested: [UnmanagedChannel] = []
 
     /// A list without a channel is proof for a call only if it was read at most this many seconds before the call.
-    package static let witnessAge: TimeInterval = 60
+    package static let longestListAge: TimeInterval = 60
     /// Seconds that a call waits for a complete list whose channels can be read. After this time the call is made
     /// again, because an event without a channel is worse than a channel that people have to look at.
     package static let settleTimeout: TimeInterval = 60
@@ -50,7 +50,7 @@ package struct CreationMatch: Sendable {
             let late = calls.filter { call in
                 call.settleableAt.map { $0.addingTimeInterval(Self.settleTimeout) <= listedAt } ?? false
             }
-            reopened += late
+            callsToRepeat += late
             contest(channels.filter { channel in late.contains { $0.mayHaveMade(channel) } })
             return
         }
@@ -62,7 +62,7 @@ package struct CreationMatch: Sendable {
             } else if pairs == nil && channels.contains(where: call.mayHaveMade)
                 || !undecided.contains(where: call.mayHaveMade)
             {
-                reopened.append(call)
+                callsToRepeat.append(call)
             }
         }
     }
@@ -79,7 +79,7 @@ package struct CreationMatch: Sendable {
         var channelOfCall: [Int: Int] = [:]
         // Kuhn's augmenting paths: a call gives up its channel if that channel finds another call.
         func place(_ channel: Int, _ tried: inout Set<Int>) -> Bool {
-            for call in calls.indices where calls[call].hasSurelyMade(channels[channel]) && tried.insert(call).inserted
+            for call in calls.indices where calls[call].hasLikelyMade(channels[channel]) && tried.insert(call).inserted
             {
                 if let other = channelOfCall[call], !place(other, &tried) { continue }
                 channelOfCall[call] = channel
@@ -106,8 +106,8 @@ extension Channel {
 
     /// Whether this creation can have made the channel (`mayHaveMade`), and a list shortly before the call did not have
     /// the channel.
-    fileprivate func hasSurelyMade(_ channel: UnmanagedChannel) -> Bool {
+    fileprivate func hasLikelyMade(_ channel: UnmanagedChannel) -> Bool {
         guard mayHaveMade(channel), let calledAt, let lackedAt = channel.lackedAt else { return false }
-        return lackedAt >= calledAt.addingTimeInterval(-CreationMatch.witnessAge)
+        return lackedAt >= calledAt.addingTimeInterval(-CreationMatch.longestListAge)
     }
 }

@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import GrandstandContract
 
-/// Compares Apple's list with the ledger. First `questions` returns the channels to read from Apple one by one. With
+/// Compares Apple's list with the ledger. First `singleReads` returns the channels to read from Apple one by one. With
 /// Apple's answers, `conclusions` decides the actions. Pure.
 package struct ReconciliationPlan: Sendable {
     /// The result of reading one channel, if Apple gave a usable answer.
@@ -76,9 +76,9 @@ package struct ReconciliationPlan: Sendable {
     /// Channels to read one by one before anything is decided, at most `limit`. Channels that vanished, and channels to
     /// which Apple refused a message, are read to be sure. Channels that an unanswered creation may have made, and
     /// channels to be adopted or deleted, are read for their storage policy.
-    package func questions(_ options: ReconciliationOptions, now: Date, limit: Int) -> [String] {
+    package func singleReads(_ options: ReconciliationOptions, now: Date, limit: Int) -> [String] {
         if everythingVanished, !options.recreate { return [] }
-        let ripe = options.apply && options.deleteUnmanaged ? Set(self.ripe(unmanaged, options, now)) : []
+        let ripe = options.apply && options.deleteUnmanaged ? Set(self.deletable(unmanaged, options, now)) : []
         let questions = unmanaged.filter { channel in
             channel.storagePolicy == nil
                 && (options.apply && options.adopt || ripe.contains(channel)
@@ -88,7 +88,7 @@ package struct ReconciliationPlan: Sendable {
     }
 
     /// Unmanaged channels whose grace is over, within the budget of deletions.
-    private func ripe(
+    private func deletable(
         _ channels: [UnmanagedChannel], _ options: ReconciliationOptions, _ now: Date, spent: Int = 0
     ) -> [UnmanagedChannel] {
         Array(
@@ -121,7 +121,7 @@ package struct ReconciliationPlan: Sendable {
         // Apple answered `gone` when the channel was read. But if the reading gave no usable answer, the channel is not
         // confirmed, because it is not known whether the list is current.
         actions += doubted.filter { reading($0) != nil }.map { .init(.confirm, $0) }
-        let deletions = returned(options, &actions)
+        let deletions = decideReturned(options, &actions)
 
         var free = unmanaged.filter { readings[$0.channelID] != .gone }
         for index in free.indices {
@@ -130,7 +130,7 @@ package struct ReconciliationPlan: Sendable {
         let match = CreationMatch(
             unanswered, free: free, undecided: undecided, isWhole: !isIncomplete, listedAt: listedAt)
         actions += match.settled.map { .init(.settle, $0.call, $0.channel) }
-        actions += match.reopened.map { .init(.reopen, $0) }
+        actions += match.callsToRepeat.map { .init(.reopen, $0) }
         let settled = Set(match.settled.map(\.channel))
         free.removeAll(where: settled.contains)
         // An adopted channel gets a row in the ledger, and the row needs the storage policy. So with `apply` a channel
@@ -142,7 +142,7 @@ package struct ReconciliationPlan: Sendable {
             free.removeAll(where: Set(channels).contains)
         }
         if options.adopt { take(.adopt, free) }
-        if options.deleteUnmanaged { take(.deleteUnmanaged, ripe(free, options, now, spent: deletions)) }
+        if options.deleteUnmanaged { take(.deleteUnmanaged, deletable(free, options, now, spent: deletions)) }
         let contested = match.contested.filter(free.contains)
         actions += contested.map { .init(.contest, nil, $0) }
         let isAmbiguous =
@@ -161,7 +161,7 @@ package struct ReconciliationPlan: Sendable {
     /// confirmed.
     ///
     /// - Returns: the number of deletions.
-    private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
+    private func decideReturned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
         var deletions = 0
         let present = entries.filter { $0.channelID.map(listed.contains) ?? false }
         let wanted = present.filter(\.isWanted)

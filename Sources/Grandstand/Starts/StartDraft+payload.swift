@@ -30,14 +30,14 @@ extension Contract.StartDraft {
         let standard = newest == nil ? defaults.staleAfter.map { time.epoch + $0 } : nil
         let ends = [staleDate?.epoch, standard, end?.epoch]
         return BroadcastPayload(
-            event: .start, contentState: content.array, alert: alert.array,
+            event: .start, contentState: content.utf8, alert: alert.utf8,
             staleDate: newest?.staleDate ?? ends.lazy.compactMap(\.self).first,
-            relevanceScore: (newest == nil ? defaults.relevanceScore : newest?.relevanceScore)?.array,
-            start: .init(attributesType: Array(attributesType.quotedJSON.utf8), attributes: attributes.array))
+            relevanceScore: (newest == nil ? defaults.relevanceScore : newest?.relevanceScore)?.utf8,
+            start: .init(attributesType: Array(attributesType.quotedJSON.utf8), attributes: attributes.utf8))
     }
 
     /// The alerts by language tag, as JSON object text.
-    var localAlerts: [String: [UInt8]] { (alertsByLocale ?? [:]).mapValues(\.array) }
+    var localeAlerts: [String: [UInt8]] { (alertsByLocale ?? [:]).mapValues(\.utf8) }
 
     /// Refuses a start whose push would be too large for APNs, with the declared content or, if there is none, with an
     /// empty content.
@@ -53,7 +53,7 @@ extension Contract.StartDraft {
         else { return }
         // Apple's IDs of channels are the base64 text of 16 bytes.
         payload.listen(to: String(repeating: "A", count: 24))
-        let size = payload.size(localAlerts.values, timestamp: late.epoch)
+        let size = payload.size(localeAlerts.values, timestamp: late.epoch)
         guard size > APNsLimits.devicePayload else { return }
         let excess = size - APNsLimits.devicePayload
         throw Problem(

@@ -24,7 +24,7 @@ extension Contract.StartReport {
     /// - Returns: pushes per second; `nil`: none was answered.
     package static func rate(_ answered: Int, from: Date?, until: Date) -> Double? {
         guard answered > 0, let from else { return nil }
-        return (Double(answered) / Swift.max(until.timeIntervalSince(from), 0.001)).tenths
+        return (Double(answered) / max(until.timeIntervalSince(from), 0.001)).oneDecimal
     }
 }
 

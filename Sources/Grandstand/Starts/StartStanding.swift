@@ -29,7 +29,7 @@ package struct StartStanding: Decodable, Sendable {
     /// The next step.
     package struct Step {
         /// Nothing can be sent before this time.
-        package var until = Date.distantPast
+        package var notBefore = Date.distantPast
         /// Why nothing can be sent; `nil`: there are pushes, or the start's window has not begun.
         package var reason: Contract.StartWait?
         /// Those that may be sent now.
@@ -37,7 +37,7 @@ package struct StartStanding: Decodable, Sendable {
     }
 
     /// Seconds after which a start that waits for its channel or for a content is looked at again.
-    package static let patience: TimeInterval = 1
+    package static let recheckAfter: TimeInterval = 1
 
     /// The time in which the start is sent.
     package var window: StartWindow? {
@@ -47,7 +47,7 @@ package struct StartStanding: Decodable, Sendable {
     }
 
     /// The same if somebody asks for the start by hand at this time.
-    package func asked(at now: Date) -> StartStanding {
+    package func ifAsked(at now: Date) -> StartStanding {
         var standing = self
         (standing.askedAt, standing.isStopped) = (askedAt ?? now, false)
         return standing
@@ -59,31 +59,31 @@ package struct StartStanding: Decodable, Sendable {
     /// The next step; `nil`: no more starts are sent.
     package func step(at now: Date) -> Step? {
         guard !isOver(at: now), let start, let window else { return nil }
-        guard window.from <= now else { return Step(until: window.from) }
-        let later = now.addingTimeInterval(Self.patience)
+        guard window.from <= now else { return Step(notBefore: window.from) }
+        let later = now.addingTimeInterval(Self.recheckAfter)
         let channelID = delivery == .tokens ? nil : channel
         guard delivery == .tokens || channelID != nil else {
-            return Step(until: later, reason: lacksRoom ? .room : .channel)
+            return Step(notBefore: later, reason: lacksRoom ? .room : .channel)
         }
         guard
             var payload = start.payload(
-                newest: newest, filledBy: defaults ?? .init(), at: now, until: window.end(at: now))
+                newest: newest, filledBy: defaults ?? .init(), at: now, until: window.eventEnd(at: now))
         else {
-            return Step(until: later, reason: .content)
+            return Step(notBefore: later, reason: .content)
         }
         payload.listen(to: channelID)
         // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
         // the second before now, or the content's own timestamp if that is higher. A push with the declared content
-        // gets two seconds before now. If a token joins a crowd, `CrowdNews` sends it the newest content. Because of
+        // gets two seconds before now. If a token joins a crowd, `CatchUp` sends it the newest content. Because of
         // the lower timestamp, this content replaces the declared content even in the same second.
         let justNow = now.epoch - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         // If the push is too long, the start waits, because a newer content may be shorter.
-        guard payload.size(start.localAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
-            return Step(until: later, reason: .contentTooLong)
+        guard payload.size(start.localeAlerts.values, timestamp: timestamp) <= APNsLimits.devicePayload else {
+            return Step(notBefore: later, reason: .contentTooLong)
         }
         let push = StartPush(
-            variant: variant, payload: payload, alerts: LocaleLookup(start.localAlerts), content: newest?.broadcast,
+            variant: variant, payload: payload, alerts: LocaleLookup(start.localeAlerts), contentOf: newest?.broadcast,
             timestamp: timestamp, expiration: window.expiration(of: start, at: now), deadline: window.until,
             attributesType: start.attributesType)
         return Step(pushes: [push])
@@ -121,7 +121,7 @@ package struct StartPush: Sendable {
     /// The alerts by language.
     var alerts: LocaleLookup<[UInt8]>
     /// The broadcast whose content the push shows; `nil`: the push shows the declared content.
-    package var content: UUID?
+    package var contentOf: UUID?
     /// `aps.timestamp`; every later update has a higher timestamp.
     var timestamp: Int
     /// The value of `apns-expiration`.

@@ -23,28 +23,28 @@ extension GrandstandClient {
         public var app: AppEnvironment
         /// A UUID in lower case.
         public let installationId: String
-        private let drawn: Secret
+        private let keptSecret: Secret
 
         /// 32 random bytes in base64url.
-        public var secret: String { drawn.rawValue }
+        public var secret: String { keptSecret.rawValue }
 
         private enum CodingKeys: String, CodingKey {
             case app, installationId
-            case drawn = "secret"
+            case keptSecret = "secret"
         }
 
         /// An installation that is already registered.
         public init(app: AppEnvironment, installationId: String, secret: String) {
             self.app = app
             self.installationId = installationId
-            drawn = Secret(secret)
+            keptSecret = Secret(secret)
         }
 
         /// A new installation, with a random UUID and secret.
         public init(new app: AppEnvironment) {
             self.app = app
             installationId = UUID().uuidString.lowercased()
-            drawn = .draw()
+            keptSecret = .draw()
         }
     }
 }

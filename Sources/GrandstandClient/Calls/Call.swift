@@ -16,7 +16,7 @@ extension GrandstandClient {
         private(set) var headers: [String: Secret]
         let body: Data?
         /// Statuses other than 2xx whose body is a normal answer.
-        var answers: Set<Int> = []
+        var answerStatuses: Set<Int> = []
         let read: @Sendable (Answer) throws -> Value
 
         /// The path with the query.
@@ -26,24 +26,24 @@ extension GrandstandClient {
                 + query.map { "\($0.name)=\(GrandstandClient.encoded($0.value ?? ""))" }.joined(separator: "&")
         }
 
-        func isAnswer(_ answer: Answer) -> Bool {
-            (200..<300).contains(answer.status) || answers.contains(answer.status)
+        func accepts(_ answer: Answer) -> Bool {
+            (200..<300).contains(answer.status) || answerStatuses.contains(answer.status)
         }
 
         /// The same call, made by an installation; adds the installation's secret.
         func by(_ identity: GrandstandClient.InstallationIdentity) -> Self {
-            with("Grandstand-Installation-Secret", identity.secret)
+            header("Grandstand-Installation-Secret", identity.secret)
         }
 
         /// The same call, where an answer with this status is a normal answer, too.
         func answering(_ status: Int) -> Self {
             var call = self
-            call.answers = [status]
+            call.answerStatuses = [status]
             return call
         }
 
         /// The same call with a header field.
-        func with(_ name: String, _ value: String?) -> Self {
+        func header(_ name: String, _ value: String?) -> Self {
             var call = self
             call.headers[name] = value.map { Secret($0) }
             return call
@@ -61,14 +61,14 @@ extension GrandstandClient {
 
         /// The same POST with the caller's own idempotency key. For 24 hours, every repetition with this key gets the
         /// first answer. Without a key from the caller, each call gets a random key.
-        public func idempotencyKey(_ key: String) -> Self { with("Idempotency-Key", key) }
+        public func idempotencyKey(_ key: String) -> Self { header("Idempotency-Key", key) }
 
         /// The same PUT or PATCH, which is refused (`version-mismatch`) unless the present version has this tag
         /// (`Reply.entityTag`).
-        public func ifMatch(_ entityTag: String) -> Self { with("If-Match", entityTag) }
+        public func ifMatch(_ entityTag: String) -> Self { header("If-Match", entityTag) }
 
         /// The same PUT, which is refused (`version-mismatch`) if the resource already exists.
-        public func ifNoneExists() -> Self { with("If-None-Match", "*") }
+        public func ifNoneExists() -> Self { header("If-None-Match", "*") }
     }
 
     /// The answer to a call, with its value.
@@ -143,7 +143,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Answer {
         }
         let query = operation.query.map { ($0, headers.removeValue(forKey: $0)) }
         self.init(operation, EncodedPath(stringLiteral: path), query, body: body) { $0 }
-        for (name, value) in headers { self = with(name, value) }
+        for (name, value) in headers { self = header(name, value) }
     }
 }
 

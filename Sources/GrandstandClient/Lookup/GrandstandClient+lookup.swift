@@ -28,7 +28,7 @@ extension GrandstandClient {
             } catch let problem as ServerProblem where problem.kind == .channelPending {
                 // Wait as long as the server's `Retry-After` says, plus up to half a second at random, so that not all
                 // clients ask again at the same moment.
-                let wait = TimeInterval(problem.retryAfter ?? 2) + 0.5 * time.chance()
+                let wait = TimeInterval(problem.retryAfter ?? 2) + 0.5 * time.random()
                 guard time.uptime() - began + wait <= patience else { throw problem }
                 try await time.sleep(wait)
             }
@@ -92,7 +92,7 @@ extension GrandstandClient {
         let answer: Answer
         do {
             let policy = fallback == nil ? retry : retry.impatient
-            answer = try await exchange(request, as: policy) { call.isAnswer($0) || $0.status == 304 }
+            answer = try await exchange(request, as: policy) { call.accepts($0) || $0.status == 304 }
         } catch let error as URLError {
             guard let fallback else { throw error }
             return fallback
@@ -102,7 +102,7 @@ extension GrandstandClient {
             cache?.keep(confirmed)
             return Found(value: value, origin: .server, asOf: confirmed.asOf)
         }
-        guard call.isAnswer(answer) else {
+        guard call.accepts(answer) else {
             if answer.status == 429 || answer.status >= 500 {
                 if let fallback { return fallback }
             } else {

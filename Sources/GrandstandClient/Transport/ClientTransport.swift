@@ -76,14 +76,14 @@ package struct ClientTime: Sendable {
     /// Waits for this many seconds. Throws `CancellationError` at once if the task is cancelled.
     package var sleep: @Sendable (TimeInterval) async throws -> Void
     /// A random number from 0 to 1.
-    package var chance: @Sendable () -> Double
+    package var random: @Sendable () -> Double
 
     /// The system's clocks and random numbers.
     package static let system =
         ClientTime(
             now: { Date() }, uptime: { sinceBoot() },
             sleep: { try await Task.sleep(nanoseconds: UInt64(max(0, min($0, longestSleep)) * 1e9)) },
-            chance: { Double.random(in: 0...1) })
+            random: { Double.random(in: 0...1) })
 
     /// A year. It keeps the conversion to nanoseconds from overflowing; callers check the time again after a sleep.
     private static let longestSleep: TimeInterval = 366 * 86_400

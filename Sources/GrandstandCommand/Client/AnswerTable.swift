@@ -19,11 +19,11 @@ struct AnswerTable {
             if let cursor = answer["nextCursor"]?.string { lines.append("more: --cursor \(cursor)") }
         } else {
             lines = Self.lines(
-                members.filter { $0.value.things == nil }.flatMap { $0.value.cells(named: $0.name) })
+                members.filter { $0.value.objects == nil }.flatMap { $0.value.rows(named: $0.name) })
         }
         // Other lists of the answer follow, such as `missing`.
         for member in members where member.name != "items" || columns.isEmpty {
-            guard let things = member.value.things else { continue }
+            guard let things = member.value.objects else { continue }
             lines += ["", "\(member.name):"]
             lines += Self.table(things, things.columns, width.map { $0 - 2 }).map { "  " + $0 }
         }
@@ -56,16 +56,16 @@ struct AnswerTable {
 
 extension JSONValue {
     /// The elements of a non-empty list of objects; `nil` for any other value.
-    fileprivate var things: [JSONValue]? {
+    fileprivate var objects: [JSONValue]? {
         guard let elements, !elements.isEmpty else { return nil }
         let areObjects = elements.allSatisfy { if case .object = $0.kind { true } else { false } }
         return areObjects ? elements : nil
     }
 
     /// Rows of name and value. An object has one row for each member.
-    fileprivate func cells(named name: String) -> [[String]] {
+    fileprivate func rows(named name: String) -> [[String]] {
         guard case .object(let members) = kind, !members.isEmpty else { return [[name, cell]] }
-        return members.flatMap { $0.value.cells(named: "\(name).\($0.name)") }
+        return members.flatMap { $0.value.rows(named: "\(name).\($0.name)") }
     }
 
     fileprivate func cell(at path: String) -> String {
@@ -92,7 +92,7 @@ extension [JSONValue] {
         for element in self {
             guard case .object(let members) = element.kind else { continue }
             for member in members {
-                for cell in member.value.cells(named: member.name) where cell[1] != "-" && !columns.contains(cell[0]) {
+                for cell in member.value.rows(named: member.name) where cell[1] != "-" && !columns.contains(cell[0]) {
                     columns.append(cell[0])
                 }
             }

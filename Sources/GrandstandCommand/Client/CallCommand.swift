@@ -96,7 +96,7 @@ struct CallCommand: AsyncParsableCommand {
         }
         let missing = guide.parameters.filter { $0.isRequired && values[$0.name] == nil }.map(\.name)
         guard missing.isEmpty else { throw fault("\(missing.joined(separator: ", ")) is missing.") }
-        guard document == nil || guide.schema != nil else { throw fault("\(guide.operation.id) takes no body.") }
+        guard document == nil || guide.bodySchema != nil else { throw fault("\(guide.operation.id) takes no body.") }
         return (guide, values, document)
     }
 }
@@ -105,7 +105,7 @@ extension OperationGuide {
     /// The arguments of `grandstand call`, as its help shows them.
     var usage: String {
         let names = parameters.filter(\.isRequired).map { " \($0.name)=…" }.joined()
-        return "grandstand call \(operation.id)\(names)" + (schema != nil ? " BODY" : "")
+        return "grandstand call \(operation.id)\(names)" + (bodySchema != nil ? " BODY" : "")
     }
 
     /// The help for people.

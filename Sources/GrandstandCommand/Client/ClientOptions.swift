@@ -71,7 +71,7 @@ extension ClientOptions {
 
     /// Shows an accepted broadcast. With `wait`, first waits until every delivery is settled. A scheduled broadcast is
     /// settled after its send time.
-    func settle(_ accepted: JSONValue?, if wait: Bool) async throws {
+    func showSettled(_ accepted: JSONValue?, if wait: Bool) async throws {
         guard wait, let id = accepted?["id"]?.string else { return try show(accepted) }
         let settled = try await poll(.getBroadcast(id)) { broadcast -> Progress in
             if broadcast.state == .scheduled, let sendAt = broadcast.sendAt {
@@ -85,7 +85,7 @@ extension ClientOptions {
     }
 
     /// Returns the event as soon as none of its channels is pending.
-    func channels(of key: String) async throws -> JSONValue? {
+    func eventWithChannels(of key: String) async throws -> JSONValue? {
         try await poll(.getEvent(key)) { event -> Progress in
             let open = event.audiences.filter { $0.channel.state == .pending }.count
             return ("channels: \(event.audiences.count - open) of \(event.audiences.count)", open == 0, nil)
@@ -184,12 +184,12 @@ struct ServerAccess: Sendable {
         do {
             return try await client.exchange(call)
         } catch let error as URLError {
-            throw silence(error)
+            throw noAnswer(error)
         }
     }
 
     /// The error for a server that does not answer.
-    private func silence(_ error: URLError) -> ExitError {
+    private func noAnswer(_ error: URLError) -> ExitError {
         ExitError(
             "\(address) does not answer: \(error.localizedDescription); is the server running, and is GRANDSTAND_URL correct?"
         )
@@ -197,7 +197,7 @@ struct ServerAccess: Sendable {
 
     /// Says why the server cannot be asked now.
     func describe(_ error: any Error) -> String {
-        (error as? URLError).map { silence($0).description } ?? "\(address): \(error)"
+        (error as? URLError).map { noAnswer($0).description } ?? "\(address): \(error)"
     }
 
     /// The JSON of an answer; `nil` for an answer without a body.

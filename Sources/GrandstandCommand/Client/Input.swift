@@ -19,7 +19,7 @@ struct Input: Sendable {
         /// They change the body.
         case body(@Sendable (inout JSONDraft, [String]) throws -> Void)
         /// The verb reads them itself.
-        case own
+        case verb
     }
 
     /// What people write, and ArgumentParser's type for it.
@@ -47,7 +47,7 @@ struct Input: Sendable {
     }
 
     /// ArgumentParser's definition: an `Argument`, `Option` or `Flag`.
-    var definition: Any {
+    var wrapper: Any {
         let (argument, long) = (ArgumentHelp(help, valueName: name), NameSpecification.customLong(name))
         let (help, many) = (ArgumentHelp(help), ArgumentHelp(help + " May be repeated."))
         let words: CompletionKind? = words.isEmpty ? nil : .list(words)
@@ -85,7 +85,7 @@ struct Input: Sendable {
 
     /// A parameter of the path or the query.
     static func parameter(_ parameter: OperationGuide.Parameter, named name: String) -> Input {
-        of(parameter.shape, name, parameter.help, one: parameter.place == "path" ? .argument : .option) { _ in
+        shaped(parameter.shape, name, parameter.help, one: parameter.place == "path" ? .argument : .option) { _ in
             .parameter(parameter.name)
         }
     }
@@ -95,7 +95,7 @@ struct Input: Sendable {
         _ member: RequestShape.Member, named name: String, _ help: String, isRequired: Bool
     ) -> Input {
         let (one, many): (Kind, Kind) = isRequired ? (.requiredOption, .requiredOptions) : (.option, .options)
-        return of(member.shape, name, help, one: one, many: many) { write in
+        return shaped(member.shape, name, help, one: one, many: many) { write in
             .body { draft, texts in if !texts.isEmpty { draft[member.name] = try write(texts) } }
         }
     }
@@ -105,7 +105,7 @@ struct Input: Sendable {
     /// - Parameters:
     ///   - one: the kind of one text; `many`: of several.
     ///   - use: gets what makes the JSON of the texts.
-    private static func of(
+    private static func shaped(
         _ shape: RequestShape, _ name: String, _ help: String, one: Kind, many: Kind = .options,
         use: (_ write: @escaping @Sendable ([String]) throws -> [UInt8]) -> Use
     ) -> Input {

@@ -34,7 +34,7 @@ extension Noun {
                     let ofServer: Set = [
                         "bundleId", "topic", "credentials", "credentialRefusals", "quirks", "createdAt", "updatedAt",
                     ]
-                    try $0.show(try await $0.put(over: .getApp) { JSONDraft($0, without: ofServer) })
+                    try $0.show(try await $0.putMerged(over: .getApp) { JSONDraft($0, without: ofServer) })
                 },
                 Verb("delete", .deleteApp),
             ]),
@@ -45,7 +45,11 @@ extension Noun {
                     "list", .listChannels, "Lists channels.",
                     columns: "id channelId storagePolicy state eventKey variant label", as: ["eventKey": "event"],
                     without: ["managed"],
-                    [.init(.flag, "unmanaged", "Only channels that Apple has and the server does not know.", use: .own)]
+                    [
+                        .init(
+                            .flag, "unmanaged", "Only channels that Apple has and the server does not know.",
+                            use: .verb)
+                    ]
                 ) { try await $0.callAndShow(with: $0.has("unmanaged") ? ["managed": "false"] : [:]) },
                 Verb("get", .getChannel, "Shows a channel."),
                 Verb("create", .createChannel, body: Contract.ChannelDraft.shape),
@@ -186,7 +190,7 @@ extension Noun {
                     .init(
                         .integer, "patience",
                         "Seconds to wait for the channel while it is being created; 0: do not wait. Without it: 30.",
-                        use: .own)
+                        use: .verb)
                 ]
             ) { given in
                 let app = GrandstandClient.AppEnvironment(
@@ -206,8 +210,8 @@ extension Noun {
     static let key = Noun(
         "key", "API keys of a running server (`keys` works on its database).",
         [
-            create { try await $0.callAndShow() },
-            Verb("list", .listKeys, columns: columns),
+            createVerb { try await $0.callAndShow() },
+            Verb("list", .listKeys, columns: keyColumns),
             Verb("get", .getKey),
             Verb(
                 "rotate", .rotateKey,
@@ -219,14 +223,14 @@ extension Noun {
     static let keys = Noun(
         "keys", "API keys, directly in the server's database (`key` uses a running server).",
         [
-            create { given in
+            createVerb { given in
                 let draft = try given.keyDraft()
                 try await withKeys { keys in
                     let issued = try await keys.create(draft, by: .commandLine)
                     try given.show(try JSONValue(parsing: JSONWriter.text(issued)))
                 }
             },
-            Verb("list", .listKeys, "Lists the keys; secrets are not stored.", columns: columns) { given in
+            Verb("list", .listKeys, "Lists the keys; secrets are not stored.", columns: keyColumns) { given in
                 try await withKeys { keys in
                     var request = PageRequest(limit: given["limit"].flatMap(Int.init) ?? 200)
                     request.cursor = given["cursor"]
@@ -248,9 +252,9 @@ extension Noun {
             },
         ])
 
-    private static let columns = "id name scopes bundleIds eventKeyPrefix prefix state expiresAt lastUsedAt"
+    private static let keyColumns = "id name scopes bundleIds eventKeyPrefix prefix state expiresAt lastUsedAt"
 
-    private static func create(run: @escaping @Sendable (Invocation) async throws -> Void) -> Verb {
+    private static func createVerb(run: @escaping @Sendable (Invocation) async throws -> Void) -> Verb {
         Verb(
             "create", .createKey, "Creates a key and prints its secret once; standard output has nothing else.",
             only: "secret", as: ["scopes": "scope"], without: ["bundleId", "bundleIds"], body: Contract.KeyDraft.shape,
@@ -289,7 +293,7 @@ private func withKeys(_ body: (KeyStore) async throws -> Void) async throws {
     let session = try await DatabaseSession.connect(
         configuration.database, sharing: true, logger: configuration.makeLogger())
     try await withCleanup({ await session.close() }) {
-        do { try await body(try await session.ready().keys()) } catch let problem as Problem {
+        do { try await body(try await session.prepared().keys()) } catch let problem as Problem {
             throw ExitError(problem.detail)
         }
     }

@@ -24,9 +24,9 @@ extension Noun {
                         remove an audience, give the full new list: --fields '{"audiences": [...]}'.
                         """,
                     as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
-                    declared
+                    eventInputs
                 ) {
-                    try await $0.showEvent(try await $0.put(over: .getEvent) { JSONDraft(event: $0) })
+                    try await $0.showEvent(try await $0.putMerged(over: .getEvent) { JSONDraft(event: $0) })
                 },
                 Verb(
                     "patch", .patchEvent, "Changes some members of an event, in one request.",
@@ -35,7 +35,7 @@ extension Noun {
                         members of PATCH. null removes a member, objects are merged, lists are replaced whole.
                         """,
                     as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
-                    declared + [
+                    eventInputs + [
                         .init(
                             .optionalArgument, "patch", "A patch: a JSON object, @file, or - for standard input.",
                             use: .members("PATCH"))
@@ -50,15 +50,15 @@ extension Noun {
                 Verb(
                     "reopen", .reopenEvent, "Reopens an ended or cancelled event.",
                     discussion: "Prints which audiences still have their channels, and warns of what cannot be undone.",
-                    [.audiences]),
+                    [.audienceOption]),
             ]),
         Noun(
             "state", "The states of events: Grandstand sends a message if something is new.",
             [
                 Verb(
                     "put", .putState, "Reports the state of an event; a message is sent only if something is new.",
-                    [state]),
-                Verb("preview", .previewState, "Shows what a state would send, and sends nothing.", [state]),
+                    [stateInput]),
+                Verb("preview", .previewState, "Shows what a state would send, and sends nothing.", [stateInput]),
             ]),
         Noun(
             "broadcast", "Broadcasts to events.",
@@ -77,16 +77,16 @@ extension Noun {
                             "When to send it: an RFC 3339 time, or a time relative to its event's start, such as "
                                 + "start-10m, start or start+1h. A relative time moves with the start.",
                             use: .body { if let text = $1.first { $0["sendAt"] = sendTime(text) } }),
-                        .fields,
+                        .fieldsOption,
                         .init(
                             .flag, "wait",
                             "Wait until every delivery has its final state, also with --send-at, and print progress.",
-                            use: .own),
-                        .audiences,
+                            use: .verb),
+                        .audienceOption,
                         .init(
                             .flag, "preview",
                             "Send nothing: show what each audience would get, and which waiting broadcasts would be "
-                                + "replaced.", use: .own),
+                                + "replaced.", use: .verb),
                     ]
                 ) { given in
                     var draft = JSONDraft()
@@ -96,7 +96,7 @@ extension Noun {
                     let answer = try await given.client.answer(
                         try given.makeCall(isPreview ? .previewBroadcast : nil, body: draft.json))
                     if isPreview { return try given.show(answer) }
-                    try await given.client.settle(answer, if: given.has("wait"))
+                    try await given.client.showSettled(answer, if: given.has("wait"))
                 },
                 Verb(
                     "batch", .broadcastMany,
@@ -152,18 +152,18 @@ extension Noun {
         return json.bytes
     }
 
-    private static let state = Input(
+    private static let stateInput = Input(
         .argument, "state", #"The state as the API has it, {"contentState": …, "sequence": …}: JSON, @file, or -."#,
         use: .document("STATE"))
 
     private static let audienceForm = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
 
-    private static let declared: [Input] = [
+    private static let eventInputs: [Input] = [
         .init(
             .options, "audience", "An audience. put keeps audiences that are not named, patch replaces all.",
             use: .body { try declare($1, in: &$0) }
         ) { _ = try parts("--audience", $0, audienceForm) },
-        .init(.flag, "wait", "Wait until its channels exist, and print progress.", use: .own),
+        .init(.flag, "wait", "Wait until its channels exist, and print progress.", use: .verb),
     ]
 
     /// Declares audiences of an event. One that the draft has is changed in place; others are added at the end.
@@ -191,32 +191,32 @@ extension Noun {
 }
 
 extension Input {
-    static let fields = Input(
+    static let fieldsOption = Input(
         .option, "fields",
         "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.",
         use: .members("--fields"))
 
-    private static let selector = "BUNDLE:ENVIRONMENT[:VARIANT]"
+    private static let selectorForm = "BUNDLE:ENVIRONMENT[:VARIANT]"
 
     /// Audiences of an event.
-    static let audiences = Input(
-        .options, "audience", "Only this audience, \(selector). Without it: all.",
+    static let audienceOption = Input(
+        .options, "audience", "Only this audience, \(selectorForm). Without it: all.",
         use: .body { draft, texts in
             let selectors = try texts.map { text in
-                let parts = try parts("--audience", text, selector)
+                let parts = try parts("--audience", text, selectorForm)
                 return Contract.AudienceSelector(
                     bundleId: parts[0], environment: .init(rawValue: parts[1]),
                     variant: parts.count == 3 ? parts[2] : nil)
             }
             if !selectors.isEmpty { draft["audiences"] = JSONWriter.text(selectors) }
         }
-    ) { _ = try parts("--audience", $0, selector) }
+    ) { _ = try parts("--audience", $0, selectorForm) }
 }
 
 extension Invocation {
     /// Shows a changed event, with `--wait` as soon as its channels exist.
     fileprivate func showEvent(_ answer: JSONValue?) async throws {
-        try show(has("wait") ? try await client.channels(of: self["key"] ?? "") : answer)
+        try show(has("wait") ? try await client.eventWithChannels(of: self["key"] ?? "") : answer)
     }
 
     fileprivate func sendBatch() async throws {

@@ -34,7 +34,7 @@ struct Verb: Sendable {
     /// The columns of a list, as `AnswerTable` names them.
     let columns: [String]
     /// The only member of the answer that is printed without `--json`; `nil`: all.
-    let member: String?
+    let shownMember: String?
     let inputs: [Input]
     let run: @Sendable (Invocation) async throws -> Void
 
@@ -71,10 +71,10 @@ struct Verb: Sendable {
             }
         }
         (self.name, self.operation, self.discussion) = (name, operation, discussion)
-        (self.aliases, self.member, self.run) = (aliases, member, run)
+        (self.aliases, self.shownMember, self.run) = (aliases, member, run)
         self.abstract = abstract ?? guide.summary
         self.columns = columns.split(separator: " ").map(String.init)
-        self.inputs = inputs + (isChange ? [.fields] : [])
+        self.inputs = inputs + (isChange ? [.fieldsOption] : [])
     }
 }
 
@@ -120,7 +120,7 @@ struct Invocation: Sendable {
             switch input.use {
             case .parameter(let name): parameters[name] = self[input.name]
             case .document(let name): body = try self[input.name].map { try GrandstandCommand.body(name, $0) }
-            case .members, .body, .own: break
+            case .members, .body, .verb: break
             }
         }
         if body == nil, ["POST", "PUT", "PATCH"].contains(operation.method) {
@@ -137,7 +137,7 @@ struct Invocation: Sendable {
     }
 
     /// Prints an answer, as the verb's row says.
-    func show(_ answer: JSONValue?) throws { try client.show(answer, verb.columns, only: verb.member) }
+    func show(_ answer: JSONValue?) throws { try client.show(answer, verb.columns, only: verb.shownMember) }
 
     /// Reads a resource, changes what the inputs say and writes it, so that members without an option keep their values.
     /// If somebody else changes the resource in the meantime, it is read and changed again.
@@ -145,9 +145,7 @@ struct Invocation: Sendable {
     /// - Parameters:
     ///   - get: reads the resource. If it does not exist, it is created.
     ///   - declared: the declaration of a resource: the answer without the members that only the server sets.
-    func put(
-        over get: Contract.Operation, _ declared: (JSONValue) -> JSONDraft
-    ) async throws -> JSONValue? {
+    func putMerged(over get: Contract.Operation, _ declared: (JSONValue) -> JSONDraft) async throws -> JSONValue? {
         // Check the inputs before the server is asked.
         var unused = JSONDraft()
         try apply(to: &unused)
@@ -176,27 +174,27 @@ struct Invocation: Sendable {
 // ArgumentParser needs a type for each command, and takes its inputs from the type's mirror. These types take both from a
 // row of `Noun.table`, so that a verb is a row and no type.
 
-/// A type that stands for a number: `Next<Next<First>>` for 2.
+/// A type that stands for a number: `NextRow<NextRow<FirstRow>>` for 2.
 protocol RowNumber { static var number: Int { get } }
 
-enum First: RowNumber { static var number: Int { 0 } }
+enum FirstRow: RowNumber { static var number: Int { 0 } }
 
-enum Next<P: RowNumber>: RowNumber { static var number: Int { P.number + 1 } }
+enum NextRow<P: RowNumber>: RowNumber { static var number: Int { P.number + 1 } }
 
-extension RowNumber { static var next: any RowNumber.Type { Next<Self>.self } }
+extension RowNumber { static var next: any RowNumber.Type { NextRow<Self>.self } }
 
 /// The command of the noun in row `N`.
 struct NounCommand<N: RowNumber>: AsyncParsableCommand {
     static var noun: Noun { Noun.table[N.number] }
 
     static var configuration: CommandConfiguration {
-        let commands = forRows(noun.verbs.count) { verb($0) }
+        let commands = makeCommands(noun.verbs.count) { command($0) }
         return CommandConfiguration(
             commandName: noun.name, abstract: noun.abstract, subcommands: commands,
             defaultSubcommand: noun.hasDefault ? commands[0] : nil)
     }
 
-    fileprivate static func verb<V: RowNumber>(_ row: V.Type) -> any ParsableCommand.Type { VerbCommand<N, V>.self }
+    fileprivate static func command<V: RowNumber>(_ row: V.Type) -> any ParsableCommand.Type { VerbCommand<N, V>.self }
 }
 
 /// The command of the noun's verb in row `V`.
@@ -232,7 +230,7 @@ struct Inputs<N: RowNumber, V: RowNumber>: ParsableArguments, CustomReflectable 
     }
 
     var customMirror: Mirror {
-        let children = VerbCommand<N, V>.verb.inputs.map { (label: String?.some($0.name), value: $0.definition) }
+        let children = VerbCommand<N, V>.verb.inputs.map { (label: String?.some($0.name), value: $0.wrapper) }
         return Mirror(self, children: children)
     }
 }
@@ -240,21 +238,21 @@ struct Inputs<N: RowNumber, V: RowNumber>: ParsableArguments, CustomReflectable 
 extension Noun {
     /// The commands of these nouns.
     static func commands(_ names: String...) -> [any ParsableCommand.Type] {
-        let all = forRows(table.count) { command($0) }
+        let all = makeCommands(table.count) { command($0) }
         return names.compactMap { name in table.firstIndex { $0.name == name }.map { all[$0] } }
     }
 
     private static func command<N: RowNumber>(_ row: N.Type) -> any ParsableCommand.Type {
         let noun = table[N.number]
-        return noun.verbs.map(\.name) == [noun.name] ? VerbCommand<N, First>.self : NounCommand<N>.self
+        return noun.verbs.map(\.name) == [noun.name] ? VerbCommand<N, FirstRow>.self : NounCommand<N>.self
     }
 }
 
 /// A command for each of the first `count` rows.
-private func forRows(
+private func makeCommands(
     _ count: Int, _ command: (any RowNumber.Type) -> any ParsableCommand.Type
 ) -> [any ParsableCommand.Type] {
-    var row: any RowNumber.Type = First.self
+    var row: any RowNumber.Type = FirstRow.self
     return (0..<count).map { _ in
         defer { row = row.next }
         return command(row)

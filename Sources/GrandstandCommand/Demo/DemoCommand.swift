@@ -12,7 +12,7 @@ internal import UnixSignals
 struct DemoStage: Sendable {
     let simulator: Simulator
     /// The address of the simulator's control API, which shows the phones.
-    let control: String
+    let controlURL: String
     let address: URL
     /// The secret of a key with all scopes.
     let secret: String
@@ -31,10 +31,10 @@ struct DemoStage: Sendable {
             .appending(path: "grandstand-demo-\(UUID().uuidString.prefix(8))").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await Simulator.running(in: folder + "/apns", logger: logger) { options in
+        try await Simulator.whileRunning(in: folder + "/apns", logger: logger) { options in
             options.controlPort = 0
         } _: { simulator, addresses in
-            let environment = addresses.settings
+            let environment = addresses.serverEnv
                 .merging(["GRANDSTAND_DATA_DIR": folder + "/data", "GRANDSTAND_PORT": port]) { $1 }
                 .merging(settings) { $1 }
             let server = try await Server.build(try Configuration(environment: environment), logger: logger)
@@ -46,7 +46,7 @@ struct DemoStage: Sendable {
                 }
                 try await body(
                     DemoStage(
-                        simulator: simulator, control: addresses.controlURL ?? "", address: address, secret: secret,
+                        simulator: simulator, controlURL: addresses.controlURL ?? "", address: address, secret: secret,
                         client: GrandstandClient(server: address, key: secret)))
             }
         }
@@ -59,7 +59,7 @@ extension Simulator {
     /// - Parameters:
     ///   - folder: the folder of its keys and its certificate authority.
     ///   - options: changes its options before the start.
-    static func running<Value>(
+    static func whileRunning<Value>(
         in folder: String, logger: Logger, options change: (inout SimulatorOptions) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation,
         _ body: (Simulator, SimulatorAddresses) async throws -> Value
@@ -75,7 +75,7 @@ extension Simulator {
 
 extension SimulatorAddresses {
     /// The settings of a server that uses this simulator.
-    var settings: [String: String] {
+    var serverEnv: [String: String] {
         var settings = [
             "GRANDSTAND_PORT": "0", "GRANDSTAND_APNS_CA_FILE": caFile,
             "GRANDSTAND_APNS_KEY_DIR": URL(filePath: keyFile).deletingLastPathComponent().path,
@@ -133,7 +133,7 @@ struct Phone: Sendable {
 ///
 /// - Returns: what `body` returned, in the order in which it ended.
 @discardableResult
-func forEach<Elements: Sequence, Value: Sendable>(
+func inParallel<Elements: Sequence, Value: Sendable>(
     _ elements: Elements, atMost width: Int,
     _ body: @escaping @Sendable (Elements.Element) async throws -> Value
 ) async throws -> [Value] where Elements.Element: Sendable {
@@ -184,14 +184,14 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = DemoReport()
-        let event = try DemoEvent.final()
+        let event = try DemoEvent.load()
         let started = ContinuousClock.now
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
         let wanted = port.map { "\($0)" } ?? ProcessInfo.processInfo.environment["GRANDSTAND_PORT"] ?? "8080"
         let settings = Self.settings(of: ProcessInfo.processInfo.environment)
         try await DemoStage.with(port: once ? "0" : wanted, settings: settings) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
-            report.line("Simulator's control API: \(stage.control)")
+            report.line("Simulator's control API: \(stage.controlURL)")
             var match = DemoMatch(stage: stage, event: event, report: report)
             try await match.play()
             func accepted(_ path: String) -> Int {
@@ -219,7 +219,7 @@ struct DemoCommand: AsyncParsableCommand {
 
               curl -s -H "Authorization: Bearer $KEY" \(address)/v1/quotas
               GRANDSTAND_URL=\(address) GRANDSTAND_API_KEY=$KEY grandstand call listEvents
-              curl -s \(stage.control)/lock-screens
+              curl -s \(stage.controlURL)/lock-screens
 
             README.md and docs/organising.md have more; docs/simulator.md describes the phones.
             Ctrl-C ends it.
@@ -247,7 +247,7 @@ struct DemoReport: Sendable {
     func line(_ text: String) { write(isTerminal ? "\r\u{1B}[2K\(text)\n" : "\(text)\n") }
 
     /// Shows on a terminal what the demo does now.
-    func now(_ text: String) { if isTerminal { write("\r\u{1B}[2K  … \(text)") } }
+    func progress(_ text: String) { if isTerminal { write("\r\u{1B}[2K  … \(text)") } }
 
     private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 }

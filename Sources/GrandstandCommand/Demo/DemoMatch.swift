@@ -41,7 +41,7 @@ struct DemoEvent: Sendable, Decodable {
     let broadcasts: [Moment]
 
     /// - Throws: `DecodingError` for a file in the wrong form.
-    static func final() throws -> DemoEvent {
+    static func load() throws -> DemoEvent {
         let text = EmbeddedFiles.texts["world-cup-final-2022.json"] ?? ""
         return try JSONValue(parsing: Array(text.utf8)).decode(DemoEvent.self)
     }
@@ -50,24 +50,24 @@ struct DemoEvent: Sendable, Decodable {
 /// Plays the final through the public API. Each proof reports its result; a wrong result stops the demo.
 struct DemoMatch {
     /// A phone that follows the match.
-    private struct Member {
+    private struct Viewer {
         let phone: Phone
         /// Whether its channel stores the newest message.
-        let isStored: Bool
+        let stores: Bool
         /// Whether it has no network for a while.
-        let isLate: Bool
+        let isOffline: Bool
         /// The alert that starts its card by push; `nil`: its app starts the card.
-        var start: String?
-        var shown: DemoEvent.Moment?
+        var title: String?
+        var expected: DemoEvent.Moment?
     }
 
     private static let bundleID = "com.example.GrandstandDemo"
-    private static let followers = 1_000
+    private static let followerCount = 1_000
 
     let stage: DemoStage
     let event: DemoEvent
     let report: DemoReport
-    private var members: [Member] = []
+    private var viewers: [Viewer] = []
 
     init(stage: DemoStage, event: DemoEvent, report: DemoReport) {
         (self.stage, self.event, self.report) = (stage, event, report)
@@ -79,9 +79,9 @@ struct DemoMatch {
         try await followChannels()
         try await followTopic()
         try await kickOff()
-        try await tell()
+        try await sendStates()
         try await checkTheEnd()
-        try await showQuota()
+        try await checkQuota()
     }
 
     // MARK: Before the match
@@ -108,7 +108,7 @@ struct DemoMatch {
 
     /// Two phones of each environment look the channel up and follow it. One of them loses its network for a while.
     private mutating func followChannels() async throws {
-        report.now("Grandstand looks for a channel in Apple's list, because the answer to its creation was lost")
+        report.progress("Grandstand looks for a channel in Apple's list, because the answer to its creation was lost")
         let declared = try await poll("the channels") {
             let shown = try await stage.client.send(.getEvent(event.eventKey))
             return shown.audiences.allSatisfy { $0.channel.state == .active } ? shown : nil
@@ -129,7 +129,7 @@ struct DemoMatch {
                 _ = try stage.simulator.startActivity(
                     on: phone.id, of: Self.bundleID, channelID: channelID, attributesType: event.event.content ?? "")
                 let isStored = audience.storagePolicy == .mostRecentMessageStored
-                members.append(Member(phone: phone, isStored: isStored, isLate: name == "commuter"))
+                viewers.append(Viewer(phone: phone, stores: isStored, isOffline: name == "commuter"))
             }
         }
         guard stage.simulator.journal().contains(where: { $0.fate == .dropped }) else {
@@ -143,21 +143,21 @@ struct DemoMatch {
         let started = ContinuousClock.now
         let issued = try await stage.client.send(
             .createKey(name: "app", scopes: [.device], bundleId: Self.bundleID))
-        report.now("\(Self.followers) phones register")
+        report.progress("\(Self.followerCount) phones register")
         let app = GrandstandClient(server: stage.address, key: issued.secret)
         let (topics, type) = (event.event.topics ?? [], event.event.content ?? "")
-        let followers = try (0..<Self.followers).map { number -> Member in
+        let followers = try (0..<Self.followerCount).map { number -> Viewer in
             let (locale, title) = [("en-GB", "Kick-off"), ("es-AR", "¡Empieza!")][number % 2]
             let phone = try Phone(
                 "follower \(number)", app: Self.bundleID, in: .production, locale: locale, stage.simulator)
-            return Member(phone: phone, isStored: true, isLate: number >= Self.followers - 2, start: title)
+            return Viewer(phone: phone, stores: true, isOffline: number >= Self.followerCount - 2, title: title)
         }
-        try await forEach(followers.map(\.phone), atMost: 32) { phone in
+        try await inParallel(followers.map(\.phone), atMost: 32) { phone in
             try await phone.follow(topics, attributesType: type, app)
         }
-        members += followers
+        viewers += followers
         report.proof(
-            "\(Self.followers) phones follow \(topics.joined(separator: ", "))",
+            "\(Self.followerCount) phones follow \(topics.joined(separator: ", "))",
             "registered in \(Self.time(since: started)) with a key of the scope device")
     }
 
@@ -171,13 +171,13 @@ struct DemoMatch {
             let report = try await stage.client.send(.getStart(event.eventKey))
             return report.state == .done ? report : nil
         }
-        guard done.counts.accepted == Self.followers, pushes == Self.followers else {
+        guard done.counts.accepted == Self.followerCount, pushes == Self.followerCount else {
             throw ExitError("the start counts \(done.counts), and \(pushes) pushes were sent")
         }
-        let started = members.filter { $0.start != nil && !$0.isLate }
+        let started = viewers.filter { $0.title != nil && !$0.isOffline }
         for member in started {
             let cards = stage.simulator.lockScreen(of: member.phone.id)
-            guard cards.count == 1, cards[0].alert?.text.contains(member.start ?? "") == true else {
+            guard cards.count == 1, cards[0].alert?.text.contains(member.title ?? "") == true else {
                 throw ExitError("\(member.phone.id) should show one card with its language's alert, not \(cards)")
             }
         }
@@ -188,22 +188,22 @@ struct DemoMatch {
     }
 
     /// Reports every state twice: the second report sends nothing. Checks every lock screen after each.
-    private mutating func tell() async throws {
+    private mutating func sendStates() async throws {
         let moments = event.broadcasts
         let (away, back) = (moments.count / 3, moments.count * 2 / 3)
         for (number, moment) in moments.enumerated() {
             if number == away { setOnline(false) }
             if number == back {
                 setOnline(true)
-                for place in members.indices where members[place].isLate && members[place].isStored {
-                    members[place].shown = moments[number - 1]
+                for place in viewers.indices where viewers[place].isOffline && viewers[place].stores {
+                    viewers[place].expected = moments[number - 1]
                 }
                 try checkLockScreens(isLateAway: false)
                 report.proof(
-                    "\(members.count(where: \.isLate)) phones come back after an hour",
+                    "\(viewers.count(where: \.isOffline)) phones come back after an hour",
                     "those whose channel stores it show the newest")
             }
-            report.now(moment.label)
+            report.progress(moment.label)
             let state = GrandstandClient.StateDraft(
                 contentState: moment.contentState, sequence: number + 1, final: moment.final ?? false)
             guard case .accepted(let accepted) = try await stage.client.send(.putState(event.eventKey, state)),
@@ -218,26 +218,28 @@ struct DemoMatch {
                 throw ExitError("\(moment.label): \(delivery.state) in \(delivery.environment)")
             }
             let isLateAway = (away..<back).contains(number)
-            for place in members.indices where !(isLateAway && members[place].isLate) { members[place].shown = moment }
+            for place in viewers.indices where !(isLateAway && viewers[place].isOffline) {
+                viewers[place].expected = moment
+            }
             try checkLockScreens(isLateAway: isLateAway)
         }
         let rings = moments.count { $0.alert != nil }
         report.proof("\(moments.count) states, each reported twice", "sent once each; \(rings) rang by the rules")
-        report.proof("every one of \(members.count) lock screens", "was right after each state")
+        report.proof("every one of \(viewers.count) lock screens", "was right after each state")
     }
 
     /// The network of the late phones goes or comes back.
     private func setOnline(_ isOnline: Bool) {
-        for member in members where member.isLate { stage.simulator.setOnline(isOnline, device: member.phone.id) }
+        for member in viewers where member.isOffline { stage.simulator.setOnline(isOnline, device: member.phone.id) }
     }
 
     /// - Parameter isLateAway: whether the late phones have no network, so that they did not ring.
     /// - Throws: `ExitError` for the first lock screen with wrong content.
     private func checkLockScreens(isLateAway: Bool) throws {
-        for member in members {
-            guard let expected = member.shown else { continue }
+        for member in viewers {
+            guard let expected = member.expected else { continue }
             let cards = stage.simulator.lockScreen(of: member.phone.id)
-            guard cards.count == 1, try expected.isShown(by: cards[0], rings: !(isLateAway && member.isLate)) else {
+            guard cards.count == 1, try expected.isShown(by: cards[0], rings: !(isLateAway && member.isOffline)) else {
                 throw ExitError("\(member.phone.id) should show \(expected.label), not \(cards)")
             }
         }
@@ -255,7 +257,7 @@ struct DemoMatch {
         report.proof("an update after the end", "409 \(late.slug)")
     }
 
-    private func showQuota() async throws {
+    private func checkQuota() async throws {
         let quotas = try await stage.client.send(.listQuotas()).items
         for quota in quotas {
             let listed = APNsEnvironment(rawValue: quota.environment.rawValue).map {

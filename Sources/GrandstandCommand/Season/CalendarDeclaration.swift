@@ -8,7 +8,7 @@ struct CalendarDeclaration: Sendable {
     var season: String
     /// A file or URL; `nil`: the command names one.
     var source: String?
-    var reading: CalendarReading
+    var reading: CalendarReader
     /// `nil`: it is no template, which is a fault of the plan.
     var eventKey: Template?
     var name: Template?
@@ -21,12 +21,12 @@ struct CalendarDeclaration: Sendable {
     var start: JSONValue?
 
     /// An entry without an end counts as past this many seconds after its start.
-    private static let longestWithoutEnd: TimeInterval = 43_200
+    private static let assumedDuration: TimeInterval = 43_200
 
     /// Makes an event from a calendar entry.
     ///
     /// - Throws: if a template has no value, or makes an invalid key or topic.
-    func draft(_ entry: CalendarEntry) throws(CalendarFault) -> CalendarDraft {
+    func draft(_ entry: CalendarEntry) throws(CalendarFault) -> EntryEvent {
         func fault(_ detail: String) -> CalendarFault { CalendarFault(line: entry.line, detail, uid: entry.uid) }
         func date(_ seconds: Int) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
         let startsAt = entry.startsAt.map(date)
@@ -81,15 +81,15 @@ struct CalendarDeclaration: Sendable {
             // Without `startsAt` its channels wait only if they are to open before it.
             document["channelsOpenBefore"] = Array("0".utf8)
         }
-        return CalendarDraft(
+        return EntryEvent(
             line: entry.line, uid: entry.uid, key: key, document: document, isCancelled: entry.status == .cancelled,
             pastAt: entry.status == .postponed
-                ? nil : endsAt ?? startsAt?.addingTimeInterval(Self.longestWithoutEnd))
+                ? nil : endsAt ?? startsAt?.addingTimeInterval(Self.assumedDuration))
     }
 }
 
 /// An event made from a calendar entry, before it is stored.
-struct CalendarDraft: Sendable {
+struct EntryEvent: Sendable {
     var line: Int
     var uid: String
     /// The key for a new event. An event that exists already keeps its key.
@@ -101,14 +101,14 @@ struct CalendarDraft: Sendable {
 }
 
 extension CalendarDeclaration {
-    private static let text = RequestShape.text(TextRule(1...200, isPrintable: true))
+    private static let textShape = RequestShape.text(TextRule(1...200, isPrintable: true))
 
     private static let shape: RequestShape = .object(
         [
             .init("format", isRequired: true, .words(["ics", "csv"])),
             .init("season", isRequired: true, .text(.seasonName)),
-            .init("source", .text(TextRule(1...2_000, isPrintable: true))), .init("timeZone", text),
-            .init("eventKey", isRequired: true, text), .init("name", text),
+            .init("source", .text(TextRule(1...2_000, isPrintable: true))), .init("timeZone", textShape),
+            .init("eventKey", isRequired: true, textShape), .init("name", textShape),
             .init("topics", .array(.text(TextRule(1...500)), 0...200, isUnique: false)),
             .init("columns", .map(TextRule(), .any)), .init("datePattern", .words(["iso", "dmy"])),
             .init("defaultDuration", .integer(1...2_592_000)), .init("kind", .any), .init("channelsOpenBefore", .any),
@@ -137,7 +137,7 @@ extension CalendarDeclaration {
         func text(_ name: String) -> String? { body[name]?.string }
         season = text("season") ?? ""
         source = text("source")
-        reading = CalendarReading(format: text("format") == "csv" ? .csv : .ics)
+        reading = CalendarReader(format: text("format") == "csv" ? .csv : .ics)
         if let name = text("timeZone") {
             reading.timeZone = TimeZone.named(name)
             if reading.timeZone == nil {
@@ -154,7 +154,7 @@ extension CalendarDeclaration {
             template(topic.string ?? "", at: "/topics/\(place)")
         }
         for (name, column) in members("columns") {
-            let pointer = JSONText.pointer(["columns", name])
+            let pointer = PointerText.pointer(["columns", name])
             // `null`: the name has no value, not even from a column with the same name.
             let text = column.string ?? ""
             if text.isEmpty, !column.isNull {
@@ -170,7 +170,7 @@ extension CalendarDeclaration {
         for (word, status) in members("statuses") {
             reading.statuses[word.lowercased()] = status.string.flatMap(CalendarEntry.Status.init(rawValue:))
         }
-        reading.postponesWithoutTime = text("noTime") != nil
+        reading.postponesUntimed = text("noTime") != nil
         reading.acceptsMidnight = text("midnight") != nil
         reading.isDayMonthYear = text("datePattern") == "dmy"
         if text("datePattern") != nil, reading.format == .ics {
@@ -190,7 +190,7 @@ extension CalendarDeclaration {
     /// `start` is later.
     private func checkSample() throws(Problem) {
         let entry = CalendarEntry(line: 1, uid: "1", startsAt: 946_684_800, endsAt: 946_684_801) { _ in "1" }
-        let draft: CalendarDraft
+        let draft: EntryEvent
         do throws(CalendarFault) {
             draft = try self.draft(entry)
         } catch {

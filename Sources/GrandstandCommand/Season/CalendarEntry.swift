@@ -64,11 +64,11 @@ struct Template: Sendable {
     private let text: String
 
     // Made once, because an expression takes a hundred times as long to compile as to match. A match does not change it.
-    nonisolated(unsafe) private static let part = /\{\{|\}\}|\{([^{}]+)\}/
+    nonisolated(unsafe) private static let pattern = /\{\{|\}\}|\{([^{}]+)\}/
 
     /// `nil`: a brace has no partner, or a name is empty.
     init?(_ text: String) {
-        if text.replacing(Self.part, with: "").contains(where: { "{}".contains($0) }) { return nil }
+        if text.replacing(Self.pattern, with: "").contains(where: { "{}".contains($0) }) { return nil }
         self.text = text
     }
 
@@ -78,7 +78,7 @@ struct Template: Sendable {
     /// - Returns: `nil`: a name has no value.
     func filled(_ value: (String) -> String?) -> String? {
         var isComplete = true
-        let filled = text.replacing(Self.part) { part in
+        let filled = text.replacing(Self.pattern) { part in
             guard let name = part.output.1 else { return String(part.output.0.prefix(1)) }
             let value = value(String(name))
             isComplete = isComplete && value != nil
@@ -96,7 +96,7 @@ extension JSONValue {
         case .null, .bool, .number: []
         case .string: [(pointer, self)]
         case .array(let elements): elements.enumerated().flatMap { $1.strings(at: "\(pointer)/\($0)") }
-        case .object(let members): members.flatMap { $1.strings(at: pointer + JSONText.pointer([$0])) }
+        case .object(let members): members.flatMap { $1.strings(at: pointer + PointerText.pointer([$0])) }
         }
     }
 
@@ -167,7 +167,7 @@ struct CalendarTime: Hashable {
     /// The time after a duration that is not negative (RFC 5545 3.3.6), such as `PT1H45M`, `P1D` or `P2W`: days are
     /// counted on the clock, seconds are elapsed time. `nil`: the text is no such duration.
     func adding(_ duration: String, in zone: TimeZone) -> Int? {
-        guard let parts = duration.wholeMatch(of: Self.duration), !duration.hasSuffix("P"), !duration.hasSuffix("T")
+        guard let parts = duration.wholeMatch(of: Self.isoDuration), !duration.hasSuffix("P"), !duration.hasSuffix("T")
         else { return nil }
         func number(_ text: Substring?) -> Int { text.flatMap { Int($0) } ?? 0 }
         let days = number(parts.1) * 7 + number(parts.2)
@@ -183,9 +183,9 @@ extension CalendarTime {
     ///
     /// - Parameter isDayMonthYear: whether `28.11.2026 15:30` or `28/11/26` is a time, too.
     init?(_ text: String, isDayMonthYear: Bool) {
-        if let iso = text.wholeMatch(of: Self.iso) {
+        if let iso = text.wholeMatch(of: Self.isoPattern) {
             self.init([iso.1, iso.2, iso.3], iso.4.map { [$0, iso.5 ?? "", iso.6 ?? "0"] }, zone: iso.7)
-        } else if isDayMonthYear, let dmy = text.wholeMatch(of: Self.dayMonthYear) {
+        } else if isDayMonthYear, let dmy = text.wholeMatch(of: Self.dayMonthYearPattern) {
             let year = dmy.3.count == 2 ? "20" + dmy.3 : dmy.3
             self.init([year, dmy.2, dmy.1], dmy.4.map { [$0, dmy.5 ?? "", dmy.6 ?? "0"] }, zone: nil)
         } else {
@@ -215,14 +215,14 @@ extension CalendarTime {
     }
 
     // Made once, because an expression takes a hundred times as long to compile as to match. A match does not change it.
-    nonisolated(unsafe) private static let duration =
+    nonisolated(unsafe) private static let isoDuration =
         /[+]?P(?:([0-9]{1,6})W)?(?:([0-9]{1,6})D)?(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,6})S)?)?/
-    nonisolated(unsafe) private static let iso =
+    nonisolated(unsafe) private static let isoPattern =
         #/
         ([0-9]{4})-?([0-9]{2})-?([0-9]{2})
         (?:[Tt\x20]([0-9]{1,2}):?([0-9]{2})(?::?([0-9]{2})(?:[.,][0-9]+)?)?([Zz]|[+\-][0-9]{2}:?(?:[0-9]{2})?)?)?
         /#
-    nonisolated(unsafe) private static let dayMonthYear =
+    nonisolated(unsafe) private static let dayMonthYearPattern =
         #/
         ([0-9]{1,2})[.\/\-]([0-9]{1,2})[.\/\-]([0-9]{4}|[0-9]{2})
         (?:,?\x20+([0-9]{1,2})[:.]([0-9]{2})(?:[:.]([0-9]{2}))?)?
@@ -239,11 +239,11 @@ extension CalendarTime {
 extension TimeZone {
     /// The time zone with this name, such as `Europe/Vienna`; `nil`: this machine does not know it.
     static func named(_ name: String) -> TimeZone? {
-        name.wholeMatch(of: form).flatMap { _ in TimeZone(identifier: name) }
+        name.wholeMatch(of: namePattern).flatMap { _ in TimeZone(identifier: name) }
     }
 
     /// The form of a time zone's name. Other texts may be paths, so they are not looked up.
-    nonisolated(unsafe) private static let form = /[A-Za-z0-9_+\-]{1,32}(?:\/[A-Za-z0-9_+\-]{1,32}){0,2}/
+    nonisolated(unsafe) private static let namePattern = /[A-Za-z0-9_+\-]{1,32}(?:\/[A-Za-z0-9_+\-]{1,32}){0,2}/
 
     /// The instant at which the clock shows `local`. If the clock shows this time twice, the result is the first
     /// instant. If the clock skips this time, the offset before the change is used (RFC 5545 3.3.5).

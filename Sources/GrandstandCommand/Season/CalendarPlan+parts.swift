@@ -4,13 +4,13 @@ internal import JSON
 
 extension CalendarPlan {
     /// The entries of a file, and how they may be applied.
-    struct Request: Sendable {
+    struct Entries: Sendable {
         var season: String
-        var drafts: [CalendarDraft] = []
+        var drafts: [EntryEvent] = []
         /// The entries that could not be read.
         var problems: [CalendarFault]
         /// Whether to cancel events even if unusually many are missing in the file.
-        var acceptsRemovals: Bool
+        var acceptsManyRemovals: Bool
 
         /// Reads a file into drafts. Entries that fail become `problems`.
         ///
@@ -21,11 +21,11 @@ extension CalendarPlan {
             _ file: [UInt8], _ declaration: CalendarDeclaration, in zone: TimeZone? = nil, acceptsRemovals: Bool
         ) throws(CalendarFault) {
             var reading = declaration.reading
-            reading.fallback = zone
+            reading.commandZone = zone
             let file = try reading.read(file)
             season = declaration.season
             problems = file.faults
-            self.acceptsRemovals = acceptsRemovals
+            self.acceptsManyRemovals = acceptsRemovals
             for entry in file.entries {
                 do throws(CalendarFault) {
                     drafts.append(try declaration.draft(entry))
@@ -40,7 +40,7 @@ extension CalendarPlan {
 
         /// The season's events by the UID of their entry. An entry with a new UID gets the event to which the calendar
         /// gave the same time and name, if that event's own entry is gone: some programs make new UIDs for each export.
-        func known(in events: [EventKey: SeasonEvent]) -> [String: SeasonEvent] {
+        func byUID(in events: [EventKey: PresentEvent]) -> [String: PresentEvent] {
             var known = Dictionary(
                 events.values.compactMap { event in
                     event.note.flatMap { $0.season == season ? ($0.uid, event) : nil }
@@ -49,9 +49,9 @@ extension CalendarPlan {
             let gone = Set(known.keys).subtracting(uids).compactMap { known[$0] }
                 .filter { $0.state != .cancelled && !keys.contains($0.key) }
                 .sorted { $0.key.rawValue > $1.key.rawValue }
-            var free = Dictionary(grouping: gone) { $0.note?.said.occasion }
+            var free = Dictionary(grouping: gone) { $0.note?.said.timeAndName }
             for draft in drafts where known[draft.uid] == nil && events[draft.key] == nil {
-                guard let event = free[draft.document.shortened.occasion]?.popLast() else { continue }
+                guard let event = free[draft.document.hashed.timeAndName]?.popLast() else { continue }
                 if let uid = event.note?.uid { known[uid] = nil }
                 known[draft.uid] = event
             }
@@ -59,8 +59,8 @@ extension CalendarPlan {
         }
 
         /// The keys of new entries. Events may exist that have these keys.
-        func newKeys(beside events: [EventKey: SeasonEvent]) -> Set<EventKey> {
-            let known = known(in: events)
+        func newKeys(beside events: [EventKey: PresentEvent]) -> Set<EventKey> {
+            let known = byUID(in: events)
             return Set(drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
         }
     }
@@ -71,7 +71,7 @@ extension CalendarPlan {
         var line: Int?
         var key: EventKey
         /// The present event; `nil`: it does not exist.
-        var present: SeasonEvent?
+        var present: PresentEvent?
         /// The complete new declaration, without the new note.
         var declaration: JSONDraft
         /// The new note.
@@ -176,7 +176,7 @@ extension SeasonNote {
 
 extension JSONDraft {
     /// The document as a note stores it: long members become hashes, because they are only compared.
-    var shortened: JSONDraft {
+    var hashed: JSONDraft {
         var short = self
         for name in names {
             guard let value = self[name], value.count > 256 else { continue }
@@ -186,11 +186,11 @@ extension JSONDraft {
     }
 
     /// The time and name of a shortened document. Two entries with the same values are probably the same fixture.
-    var occasion: [[UInt8]?] { [self["startsAt"], self["name"]] }
+    var timeAndName: [[UInt8]?] { [self["startsAt"], self["name"]] }
 }
 
 /// An event as it is now, with its note.
-struct SeasonEvent: Sendable {
+struct PresentEvent: Sendable {
     var key: EventKey
     var document: JSONDraft
     var state: Contract.EventState
@@ -200,7 +200,7 @@ struct SeasonEvent: Sendable {
     var note: SeasonNote?
 }
 
-extension SeasonEvent {
+extension PresentEvent {
     /// - Parameter shown: an event as the API returns it.
     /// - Returns: `nil`: the value is not an event.
     init?(shown: JSONValue) {

@@ -21,22 +21,22 @@ struct CalendarPlan: Sendable {
     /// Whether no event is cancelled, because too many are missing or cancelled at once.
     var holdsBack = false
 
-    private let request: Request
-    private let events: [EventKey: SeasonEvent]
+    private let entries: Entries
+    private let events: [EventKey: PresentEvent]
     private let now: Date
-    private let known: [String: SeasonEvent]
+    private let byUID: [String: PresentEvent]
     private let uids: Set<String>
 
     /// - Parameter events: the season's events, and other events that have the key of a draft.
-    init(_ request: Request, _ events: [EventKey: SeasonEvent], now: Date) {
+    init(_ request: Entries, _ events: [EventKey: PresentEvent], now: Date) {
         problems = request.problems
-        (self.request, self.events, self.now) = (request, events, now)
-        known = request.known(in: events)
+        (self.entries, self.events, self.now) = (request, events, now)
+        byUID = request.byUID(in: events)
         uids = request.uids
-        var seen: [EventKey: CalendarDraft] = [:]
+        var seen: [EventKey: EntryEvent] = [:]
         for draft in request.drafts {
             // An entry with a new UID takes over the event of its key, unless the file still has that event's own UID.
-            let key = known[draft.uid]?.key ?? draft.key
+            let key = byUID[draft.uid]?.key ?? draft.key
             let note = events[key]?.note
             if let other = seen[key] {
                 refuse(
@@ -48,22 +48,22 @@ struct CalendarPlan: Sendable {
                 consider(draft, key)
             }
         }
-        sweep(Set(seen.keys))
-        tellRenewed()
+        cancelMissing(Set(seen.keys))
+        reportNewUIDs()
     }
 
     // MARK: Entries of the file
 
-    private mutating func consider(_ draft: CalendarDraft, _ key: EventKey) {
+    private mutating func consider(_ draft: EntryEvent, _ key: EventKey) {
         let isPast = draft.pastAt.map { $0 <= now } ?? false
         guard let event = events[key] else {
             if isPast { return past += 1 }
             if draft.isCancelled { return unchanged += 1 }
-            let write = Write(line: draft.line, key: key, declaration: draft.document, note: noted(draft, nil))
-            if read(write) != nil { create.append(write) }
+            let write = Write(line: draft.line, key: key, declaration: draft.document, note: makeNote(draft, nil))
+            if validate(write) != nil { create.append(write) }
             return
         }
-        if let other = event.note?.season, other != request.season {
+        if let other = event.note?.season, other != entries.season {
             return refuse(
                 draft, "The event \(key) belongs to the season \(other). Change eventKey so that keys differ.")
         }
@@ -78,13 +78,13 @@ struct CalendarPlan: Sendable {
             unchanged += 1
             return
         }
-        let note = noted(draft, event)
+        let note = makeNote(draft, event)
         let names = note.said.differences(from: event.note?.said ?? JSONDraft())
         var write = Write(
             line: draft.line, key: key, present: event, declaration: event.document.taking(names, from: draft.document),
             note: note)
         if !names.isEmpty {
-            guard let draft = read(write) else { return }
+            guard let draft = validate(write) else { return }
             // Only the server knows whether an ended event expired, so that it opens again.
             if !event.state.isOver || draft.reaches(beyond: now) {
                 let after = JSONDraft(declaring: draft)
@@ -94,24 +94,23 @@ struct CalendarPlan: Sendable {
         }
         if write.fields.isEmpty {
             unchanged += 1
-            remember(write)
+            updateNote(write)
         } else {
             change.append(write)
         }
     }
 
-    private mutating func consider(cancelled draft: CalendarDraft, _ event: SeasonEvent) {
+    private mutating func consider(cancelled draft: EntryEvent, _ event: PresentEvent) {
         // Keep the last known state of the entry, so that later changes are noticed.
-        var note = event.note ?? noted(draft, nil)
+        var note = event.note ?? makeNote(draft, nil)
         note.uid = draft.uid
         if note.removal == .heldBack { note.removal = nil }
         if event.state == .scheduled, !event.isKeptOpen {
-            cancel.append(removal(of: event, note, .cancelled, line: draft.line))
+            cancel.append(cancellation(of: event, note, .cancelled, line: draft.line))
             return
         }
         if event.note != nil {
-            remember(
-                Write(line: draft.line, key: event.key, present: event, declaration: event.document, note: note))
+            updateNote(Write(line: draft.line, key: event.key, present: event, declaration: event.document, note: note))
         }
         // An event that is already over, or that somebody has reopened, is not cancelled.
         if event.state.isOver || event.isKeptOpen {
@@ -127,22 +126,22 @@ struct CalendarPlan: Sendable {
     /// The note for an entry that the calendar does not cancel.
     ///
     /// - Parameter event: the entry's event; `nil`: there is no event yet.
-    private func noted(_ draft: CalendarDraft, _ event: SeasonEvent?) -> SeasonNote {
+    private func makeNote(_ draft: EntryEvent, _ event: PresentEvent?) -> SeasonNote {
         SeasonNote(
-            season: request.season, uid: draft.uid, said: draft.document.shortened, reopenedAt: event?.reopenedAt)
+            season: entries.season, uid: draft.uid, said: draft.document.hashed, reopenedAt: event?.reopenedAt)
     }
 
     /// Updates the note, unless the event is over. A note is stored with a declaration, and the server refuses a
     /// declaration of an event that is over.
-    private mutating func remember(_ write: Write) {
-        guard let event = write.present, write.note != event.note, !event.state.isOver, read(write) != nil else {
+    private mutating func updateNote(_ write: Write) {
+        guard let event = write.present, write.note != event.note, !event.state.isOver, validate(write) != nil else {
             return
         }
         notes.append(write)
     }
 
     /// Reads the declaration as the server does; `nil`: the server would refuse it.
-    private mutating func read(_ write: Write) -> Contract.EventDraft? {
+    private mutating func validate(_ write: Write) -> Contract.EventDraft? {
         do throws(Problem) {
             return try write.document.declaration()
         } catch {
@@ -154,9 +153,9 @@ struct CalendarPlan: Sendable {
     }
 
     /// Reports a calendar in which so many UIDs are new that its program probably makes new ones for each export.
-    private mutating func tellRenewed() {
-        let renewed = known.count { uid, event in !event.state.isOver && event.note?.uid != uid }
-        guard renewed * 3 > known.values.count(where: { !$0.state.isOver }) else { return }
+    private mutating func reportNewUIDs() {
+        let renewed = byUID.count { uid, event in !event.state.isOver && event.note?.uid != uid }
+        guard renewed * 3 > byUID.values.count(where: { !$0.state.isOver }) else { return }
         problems.append(
             CalendarFault(
                 line: nil,
@@ -166,7 +165,7 @@ struct CalendarPlan: Sendable {
                     + "iCalendar."))
     }
 
-    private mutating func refuse(_ draft: CalendarDraft, _ detail: String) {
+    private mutating func refuse(_ draft: EntryEvent, _ detail: String) {
         problems.append(CalendarFault(line: draft.line, detail, uid: draft.uid))
     }
 
@@ -176,33 +175,33 @@ struct CalendarPlan: Sendable {
     /// probably broken, no event is cancelled.
     ///
     /// - Parameter taken: the keys of the file's entries.
-    private mutating func sweep(_ taken: Set<EventKey>) {
-        let open = known.values.filter { $0.state == .scheduled && !$0.isKeptOpen }
+    private mutating func cancelMissing(_ taken: Set<EventKey>) {
+        let open = byUID.values.filter { $0.state == .scheduled && !$0.isKeptOpen }
             .sorted { $0.key.rawValue < $1.key.rawValue }
         let vanished = open.compactMap { event -> Write? in
             guard let note = event.note, !uids.contains(note.uid), !taken.contains(event.key) else { return nil }
-            return removal(of: event, note, .vanished)
+            return cancellation(of: event, note, .vanished)
         }
         let going = cancel + vanished
         let future = Set(open.map(\.key)).union(cancel.map(\.key)).count
         let isMany = going.count * 3 > future
         // If the last run held cancellations back, this run also holds them back, even if new entries have made their
         // share smaller.
-        if request.acceptsRemovals {
+        if entries.acceptsManyRemovals {
             cancel = going
         } else if isMany || going.contains(where: { $0.present?.note?.removal == .heldBack }) {
             holdsBack = true
             cancel = []
             let why = isMany ? ", more than a third" : "; when this was first found, it was more than a third"
-            hold(
+            reportHold(
                 going.count, future,
                 "\(why): none of them was cancelled. Check the file; --accept-removals cancels them.")
             for var write in going {
                 write.note.removal = .heldBack
-                remember(write)
+                updateNote(write)
             }
-        } else if !vanished.isEmpty, request.problems.contains(where: { $0.uid == nil }) {
-            hold(
+        } else if !vanished.isEmpty, entries.problems.contains(where: { $0.uid == nil }) {
+            reportHold(
                 vanished.count, future,
                 ", and the UIDs of some entries cannot be read: none of the missing ones was cancelled. Correct them; "
                     + "--accept-removals cancels the missing events nevertheless.")
@@ -211,16 +210,14 @@ struct CalendarPlan: Sendable {
         }
     }
 
-    private func removal(
-        of event: SeasonEvent, _ note: SeasonNote, _ reason: Reason, line: Int? = nil
-    ) -> Write {
+    private func cancellation(of event: PresentEvent, _ note: SeasonNote, _ reason: Reason, line: Int? = nil) -> Write {
         var note = note
         note.removal = .cancelled
         return Write(
             line: line, key: event.key, present: event, declaration: event.document, note: note, reason: reason)
     }
 
-    private mutating func hold(_ count: Int, _ future: Int, _ finding: String) {
+    private mutating func reportHold(_ count: Int, _ future: Int, _ finding: String) {
         let start = "\(count) of \(future) events to come are missing or cancelled in the calendar"
         problems.append(CalendarFault(line: nil, start + finding))
     }

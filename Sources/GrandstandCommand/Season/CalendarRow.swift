@@ -32,7 +32,7 @@ extension CalendarRow {
             if first.allSatisfy(PhysicalLines.isBlank) { continue }
             let mark = separator ?? Self.separator(of: first)
             separator = mark
-            let line = lines.number
+            let line = lines.lineNumber
             let fields = try fields(first, &lines, separator: mark)
             // Excel may write the separator in the first line.
             if fields.allSatisfy(\.isEmpty) || fields[0] == "sep=" { continue }
@@ -61,14 +61,14 @@ extension CalendarRow {
     private static func fields(
         _ first: ArraySlice<UInt8>, _ lines: inout PhysicalLines, separator: UInt8
     ) throws(CalendarFault) -> [String] {
-        let (quote, begins) = (UInt8(ascii: "\""), lines.number)
+        let (quote, begins) = (UInt8(ascii: "\""), lines.lineNumber)
         var fields: [String] = []
         var rest = first
         while true {
             var field: [UInt8] = []
             let unpadded = rest.drop { $0 == 0x20 }
             if unpadded.first == quote {
-                let opened = lines.number
+                let opened = lines.lineNumber
                 rest = unpadded.dropFirst()
                 while true {
                     let text = rest.prefix { $0 != quote }
@@ -90,7 +90,7 @@ extension CalendarRow {
                 rest = rest.dropFirst().drop { $0 == 0x20 }
                 guard rest.first ?? separator == separator else {
                     throw CalendarFault(
-                        line: lines.number,
+                        line: lines.lineNumber,
                         "Text follows a closing quotation mark. Write a quotation mark inside a field twice.")
                 }
             } else {
@@ -120,7 +120,7 @@ extension CalendarRow {
         var open: [(name: String, line: Int)] = []
         var rows: [CalendarRow] = []
         var zone: String?
-        while let (text, line) = try lines.unfolded() {
+        while let (text, line) = try lines.nextUnfolded() {
             let isEvent = open.count == 2 && open[1].name == "VEVENT"
             guard let (name, cell) = property(text, line) else {
                 if open.count > 1, !isEvent { continue }
@@ -146,7 +146,7 @@ extension CalendarRow {
         }
         guard let last = open.last else { return rows }
         throw CalendarFault(
-            line: lines.number,
+            line: lines.lineNumber,
             "The file is incomplete: the \(last.name) that begins on line \(last.line) has no END.")
     }
 
@@ -175,7 +175,7 @@ extension CalendarRow {
 struct PhysicalLines {
     private let lines: [ArraySlice<UInt8>]
     /// The number of the line that was returned last.
-    private(set) var number = 0
+    private(set) var lineNumber = 0
 
     /// - Throws: if the text is empty, too long, or UTF-16.
     init(_ bytes: [UInt8]) throws(CalendarFault) {
@@ -195,18 +195,18 @@ struct PhysicalLines {
 
     /// The next line without its line end; `nil`: there are no more.
     mutating func next() -> ArraySlice<UInt8>? {
-        guard number < lines.count else { return nil }
-        number += 1
-        return lines[number - 1]
+        guard lineNumber < lines.count else { return nil }
+        lineNumber += 1
+        return lines[lineNumber - 1]
     }
 
     /// The next line that is not empty, with the folded lines that continue it (RFC 5545 3.1), even if a fold splits a
     /// character or empty lines are between them; and the number of its first line. `nil`: there are no more.
-    mutating func unfolded() throws(CalendarFault) -> (text: String, line: Int)? {
+    mutating func nextUnfolded() throws(CalendarFault) -> (text: String, line: Int)? {
         while let first = next() {
-            let begin = number
+            let begin = lineNumber
             var line = Array(first)
-            while !line.isEmpty, number < lines.count, lines[number].first.map(Self.isBlank) ?? true,
+            while !line.isEmpty, lineNumber < lines.count, lines[lineNumber].first.map(Self.isBlank) ?? true,
                 line.count <= CalendarLimits.fieldBytes, let more = next()
             {
                 line += more.dropFirst()

@@ -41,7 +41,7 @@ struct SeasonCommand: AsyncParsableCommand {
     ///
     /// - Throws: an `ExitCode`, unless everything was done.
     func run() async throws {
-        let run = SeasonRun(server: try ServerAccess(), request: try await request())
+        let run = SeasonRun(server: try ServerAccess(), entries: try await readEntries())
         let (report, failed) = try await verb == .apply ? run.apply() : (run.preview(), 0)
         for problem in report.problems { Terminal.say("\(problem)") }
         try client.show(try JSONValue(parsing: report.report, maximumValues: .max))
@@ -51,7 +51,7 @@ struct SeasonCommand: AsyncParsableCommand {
     }
 
     /// Reads the plan and the calendar.
-    private func request() async throws -> CalendarPlan.Request {
+    private func readEntries() async throws -> CalendarPlan.Entries {
         let text = try json(plan, "@" + plan)
         let declaration: CalendarDeclaration
         do throws(Problem) {
@@ -65,7 +65,7 @@ struct SeasonCommand: AsyncParsableCommand {
         }
         let file = try await calendar(from: source)
         do throws(CalendarFault) {
-            return try CalendarPlan.Request(
+            return try CalendarPlan.Entries(
                 file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
         } catch {
             throw ExitError("\(source): line \(error.line ?? 1): \(error.detail)")
@@ -76,7 +76,7 @@ struct SeasonCommand: AsyncParsableCommand {
 /// One run of a season. The calendar was already read. The run changes the server's events to match the calendar.
 struct SeasonRun: Sendable {
     let server: ServerAccess
-    let request: CalendarPlan.Request
+    let entries: CalendarPlan.Entries
 
     /// The most requests at a time.
     private static let concurrency = 8
@@ -88,8 +88,8 @@ struct SeasonRun: Sendable {
         var plan = try await preview()
         let writes = plan.create + plan.change + plan.notes
         let cancellations = plan.cancel
-        let written = try await forEach(writes, atMost: Self.concurrency) { ($0.key, try await put($0)) }
-        let cancelled = try await forEach(cancellations, atMost: Self.concurrency) {
+        let written = try await inParallel(writes, atMost: Self.concurrency) { ($0.key, try await put($0)) }
+        let cancelled = try await inParallel(cancellations, atMost: Self.concurrency) {
             ($0.key, try await cancel($0))
         }
         let results = Dictionary(written + cancelled) { $1 }
@@ -109,11 +109,11 @@ struct SeasonRun: Sendable {
 
     /// What a run would do with the season's events, and with other events that already have the keys of new entries.
     func preview() async throws -> CalendarPlan {
-        var events: [EventKey: SeasonEvent] = [:]
+        var events: [EventKey: PresentEvent] = [:]
         var now = Date()
         var cursor: String?
         repeat {
-            let list = GrandstandClient.Call.listEvents(season: request.season)
+            let list = GrandstandClient.Call.listEvents(season: entries.season)
             let answer = try await server.answer(to: list.page(limit: 200, after: cursor))
             let page = try ServerAccess.json(of: answer)
             for item in page?["items"]?.elements ?? [] {
@@ -123,18 +123,18 @@ struct SeasonRun: Sendable {
             now = answer.headers["date"].flatMap(HTTPDate.parse) ?? now
             cursor = page?["nextCursor"]?.string
         } while cursor != nil
-        let keys = Array(request.newKeys(beside: events))
-        let found = try await forEach(keys, atMost: Self.concurrency) { key -> SeasonEvent? in
+        let keys = Array(entries.newKeys(beside: events))
+        let found = try await inParallel(keys, atMost: Self.concurrency) { key -> PresentEvent? in
             let answer = try await server.answer(to: .getEvent(key.rawValue))
             // An event that the key cannot access is refused when it is written.
             return try [403, 404].contains(answer.status) ? nil : Self.event(ServerAccess.json(of: answer))
         }
         for event in found.compactMap(\.self) { events[event.key] = event }
-        return CalendarPlan(request, events, now: now)
+        return CalendarPlan(entries, events, now: now)
     }
 
-    private static func event(_ json: JSONValue?) throws -> SeasonEvent {
-        if let event = json.flatMap(SeasonEvent.init(shown:)) { return event }
+    private static func event(_ json: JSONValue?) throws -> PresentEvent {
+        if let event = json.flatMap(PresentEvent.init(shown:)) { return event }
         throw ExitError(
             "The answer has events of another form, so it is not from Grandstand: is GRANDSTAND_URL correct?")
     }
@@ -173,7 +173,7 @@ struct SeasonRun: Sendable {
     }
 
     /// The entity tag of an event that has not changed since it was read; `nil`: it has changed.
-    private func tag(of event: SeasonEvent) async throws -> String? {
+    private func tag(of event: PresentEvent) async throws -> String? {
         let answer = try await server.answer(to: .getEvent(event.key.rawValue))
         guard answer.status != 404 else { return nil }
         let present = try Self.event(ServerAccess.json(of: answer))

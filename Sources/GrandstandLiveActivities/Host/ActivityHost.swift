@@ -21,7 +21,7 @@ package protocol ActivityHost: Sendable {
     /// The attributes and the present content of an activity, so that it can be started again.
     ///
     /// - Returns: `nil` if there is no such activity.
-    func savedStart(for activity: String) async -> WantedStart?
+    func makeStart(for activity: String) async -> WantedStart?
 
     /// Ends an activity. If the activity does not exist, nothing happens.
     ///
@@ -39,9 +39,9 @@ package struct HostCondition: Sendable, Hashable {
     /// Whether people allow the app to show Live Activities.
     var allowsActivities: Bool { facts.liveActivitiesEnabled ?? true }
     /// Whether an activity can listen to a channel (iOS 18).
-    package var hasChannels = true
+    package var supportsChannels = true
     /// Whether an activity can be scheduled (iOS 26).
-    package var schedules = true
+    package var canSchedule = true
     /// The names of the app's types of attributes.
     package var types: Set<String> = []
     /// The present activities of all types.

@@ -25,7 +25,7 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `Unrecordable` if the type's `init(from:)` depends on the values it finds, or if an enum is not
     ///   `CaseIterable`.
     public static func of<Content: Decodable>(_ type: Content.Type) throws -> ContentSchema {
-        let recording = SchemaRecording()
+        let recording = SchemaRecorder()
         let schema = try recording.schema(of: type)
         return ContentSchema(json: Data(recording.document(schema).utf8))
     }

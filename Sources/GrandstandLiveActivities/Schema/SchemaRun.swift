@@ -34,11 +34,11 @@ struct SchemaRun: Decoder {
     let trial: Int
     var depth = 0
     /// `nil`: only the value is needed, as a sample within another type.
-    var recording: SchemaRecording?
+    var recording: SchemaRecorder?
     /// The index of the ask that is answered with an error; `nil`: no ask is answered with an error.
-    var failing: Int?
+    var failingAsk: Int?
     /// The answer if the type decodes a single value without members; `nil`: the answer is a sample value.
-    var fixed: Any?
+    var fixedValue: Any?
     let notes = SchemaNotes()
 
     /// The maximum depth to which sample values are nested.
@@ -62,14 +62,14 @@ struct SchemaRun: Decoder {
 
     func container<Key: CodingKey>(at path: [String]) throws -> KeyedDecodingContainer<Key> {
         try note(SchemaAsk(path: path))
-        return KeyedDecodingContainer(SchemaMembers(run: self, path: path))
+        return KeyedDecodingContainer(SchemaKeyedContainer(run: self, path: path))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         throw refuse("reads an array element by element.")
     }
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { SchemaValue(run: self) }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { SchemaValueContainer(run: self) }
 
     /// Records that the type cannot be recorded.
     func refuse(_ reason: String) -> ContentSchema.Unrecordable {
@@ -112,18 +112,18 @@ struct SchemaRun: Decoder {
                 throw error
             }
         }
-        if path.isEmpty, let fixed = fixed as? Value { return fixed }
-        return try value(type)
+        if path.isEmpty, let fixed = fixedValue as? Value { return fixed }
+        return try sample(type)
     }
 
     func note(_ ask: SchemaAsk) throws {
         notes.asks.append(ask)
-        guard notes.asks.count - 1 == failing else { return }
+        guard notes.asks.count - 1 == failingAsk else { return }
         throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: "an error on purpose"))
     }
 
     /// A sample value of a type.
-    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let run = SchemaRun(type: type, trial: trial, depth: depth + 1)
         var sample: Any? = SchemaLeaf.of(type)?.samples[trial]
         if let composite = type as? any SchemaComposite.Type { sample = try composite.sample(run) }
@@ -138,7 +138,7 @@ struct SchemaRun: Decoder {
 }
 
 /// The members of an object.
-private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
+private struct SchemaKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let run: SchemaRun
     let path: [String]
 
@@ -170,7 +170,7 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 }
 
 /// Reads the value itself.
-private struct SchemaValue: SingleValueDecodingContainer {
+private struct SchemaValueContainer: SingleValueDecodingContainer {
     let run: SchemaRun
 
     var codingPath: [any CodingKey] { [] }

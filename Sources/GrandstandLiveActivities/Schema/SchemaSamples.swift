@@ -42,32 +42,32 @@ struct SchemaLeaf {
 
 /// A type of the standard library that is made of other types.
 protocol SchemaComposite {
-    static func schema(_ recording: SchemaRecording) throws -> String
+    static func schema(_ recording: SchemaRecorder) throws -> String
     static func sample(_ run: SchemaRun) throws -> Self
 }
 
 extension Optional: SchemaComposite where Wrapped: Decodable {
-    static func schema(_ recording: SchemaRecording) throws -> String {
-        SchemaRecording.nullable(try recording.schema(of: Wrapped.self))
+    static func schema(_ recording: SchemaRecorder) throws -> String {
+        SchemaRecorder.nullable(try recording.schema(of: Wrapped.self))
     }
 
     static func sample(_ run: SchemaRun) throws -> Self {
-        run.isFilled ? try run.value(Wrapped.self) : nil
+        run.isFilled ? try run.sample(Wrapped.self) : nil
     }
 }
 
 extension Array: SchemaComposite where Element: Decodable {
-    static func schema(_ recording: SchemaRecording) throws -> String {
+    static func schema(_ recording: SchemaRecorder) throws -> String {
         #"{"type":"array","items":\#(try recording.schema(of: Element.self))}"#
     }
 
     static func sample(_ run: SchemaRun) throws -> Self {
-        run.isFilled ? [try run.value(Element.self)] : []
+        run.isFilled ? [try run.sample(Element.self)] : []
     }
 }
 
 extension Set: SchemaComposite where Element: Decodable {
-    static func schema(_ recording: SchemaRecording) throws -> String {
+    static func schema(_ recording: SchemaRecorder) throws -> String {
         try [Element].schema(recording)
     }
 
@@ -75,7 +75,7 @@ extension Set: SchemaComposite where Element: Decodable {
 }
 
 extension Dictionary: SchemaComposite where Key: Decodable, Value: Decodable {
-    static func schema(_ recording: SchemaRecording) throws -> String {
+    static func schema(_ recording: SchemaRecorder) throws -> String {
         guard Key.self == String.self else {
             throw ContentSchema.Unrecordable(self, "has keys that are not strings.")
         }
@@ -85,7 +85,7 @@ extension Dictionary: SchemaComposite where Key: Decodable, Value: Decodable {
 
     static func sample(_ run: SchemaRun) throws -> Self {
         guard run.isFilled, let key = "a" as? Key else { return [:] }
-        return [key: try run.value(Value.self)]
+        return [key: try run.sample(Value.self)]
     }
 }
 

@@ -42,7 +42,7 @@ package struct Backoff: Sendable, Hashable {
 /// was opened. But some people never leave the app open for so long. So when four to twelve weeks have passed, the
 /// phone registers within a minute after the app was opened. The server forgets an installation after 180 days by
 /// default.
-package struct Repetition: Codable, Sendable, Hashable {
+package struct Reregistration: Codable, Sendable, Hashable {
     /// When the last registration was answered.
     package var registered: Date
     /// A random number from 0 to 1, drawn when the last registration was answered.

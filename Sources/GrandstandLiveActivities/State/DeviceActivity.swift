@@ -37,11 +37,11 @@ public struct DeviceActivity: Codable, Sendable, Hashable {
     }
 
     /// Identifies the event and the type. Neither the key of the event nor the name of the type contains a space.
-    var name: String { "\(eventKey) \(attributesType)" }
+    var startKey: String { "\(eventKey) \(attributesType)" }
 
     /// Takes over the present state. ActivityKit does not tell the channel and the variant, and the token not always.
     /// Then the known ones stay, because the server also keeps them.
-    mutating func see(_ present: DeviceActivity) {
+    mutating func merge(_ present: DeviceActivity) {
         var new = self
         new.eventKey = present.eventKey
         new.state = present.state
@@ -75,9 +75,9 @@ public enum ActivityPhase: String, Codable, Sendable, Hashable {
     case dismissed
 
     /// Whether the activity can still show new content.
-    public var isLive: Bool { self == .pending || isShown }
+    public var isLive: Bool { self == .pending || isUpdatable }
     /// Whether the activity is on the screen and can still show new content.
-    var isShown: Bool { self == .active || self == .stale }
+    var isUpdatable: Bool { self == .active || self == .stale }
 }
 
 /// A request of the app to show an activity. The request is kept until the activity exists, the app withdraws the
@@ -121,8 +121,8 @@ public struct WantedStart: Codable, Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Identifies the event and the type, as `DeviceActivity.name` does. There is one activity for each of them.
-    var name: String { "\(eventKey) \(attributesType)" }
+    /// Identifies the event and the type, as `DeviceActivity.startKey` does. There is one activity for each of them.
+    var startKey: String { "\(eventKey) \(attributesType)" }
 }
 
 /// The alert of an activity that appears without the app.

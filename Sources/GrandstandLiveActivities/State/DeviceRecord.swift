@@ -15,13 +15,13 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var confirmed: Int?
     /// When the last registration was answered. It decides when the phone registers again although nothing has changed;
     /// `nil`: there was none.
-    package var repetition: Repetition?
+    package var repetition: Reregistration?
     /// The number of registrations without an answer, including the registration in progress. If there are any, "not
     /// new" in an answer may be wrong: an unanswered registration may have created the installation.
     package var unanswered = 0
     /// The activities by their IDs.
     package var activities: [String: DeviceActivity] = [:]
-    /// The requests to show an activity, by `WantedStart.name`, so there is one for each event and type.
+    /// The requests to show an activity, by `WantedStart.startKey`, so there is one for each event and type.
     package var wanted: [String: WantedStart] = [:]
     /// Whether the installation is to be forgotten on the phone and on the server.
     package var isLeaving = false
@@ -48,13 +48,13 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     ///
     /// - Returns: the activities that a new one of the same event and type replaces: a push started it while they were
     ///   still shown. Either they no longer get updates, or the app had started them itself before the push arrived.
-    package mutating func see(_ condition: HostCondition) -> [String] {
-        changeFacts { $0.see(condition) }
-        let new = condition.activities.filter { activities[$0.id] == nil && $0.state.isShown }
+    package mutating func merge(_ condition: HostCondition) -> [String] {
+        changeFacts { $0.merge(condition) }
+        let new = condition.activities.filter { activities[$0.id] == nil && $0.state.isUpdatable }
         let replaced = activities.values.filter { known in
-            known.state.isLive && new.contains { $0.name == known.name }
+            known.state.isLive && new.contains { $0.startKey == known.startKey }
         }
-        for activity in condition.activities { see(activity) }
+        for activity in condition.activities { merge(activity) }
         let present = Set(condition.activities.map(\.id))
         for (id, activity) in activities
         where condition.types.contains(activity.attributesType) && !present.contains(id) {
@@ -69,15 +69,15 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     }
 
     /// Takes over the present state of an activity. If the activity is live, the request to show it is removed.
-    package mutating func see(_ activity: DeviceActivity) {
+    package mutating func merge(_ activity: DeviceActivity) {
         // This record does not know the activity, and the activity was already removed, so it needs no report. If the
         // server knows the activity, then from a record that this phone had before.
         guard activities[activity.id] != nil || activity.state != .dismissed else { return }
-        activities[activity.id, default: activity].see(activity)
-        if let start = wanted[activity.name], activity.state.isLive, start.replaces != activity.id {
-            wanted[activity.name] = nil
+        activities[activity.id, default: activity].merge(activity)
+        if let start = wanted[activity.startKey], activity.state.isLive, start.replaces != activity.id {
+            wanted[activity.startKey] = nil
         }
-        drop(activity.id)
+        dropSettled(activity.id)
     }
 
     /// Records the channel of an activity that a push started, and the variant of its audience.
@@ -90,7 +90,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
 
     /// Repeats the newest report of each activity that had a report without an answer, because the unanswered report
     /// may have reached the server after the newest one.
-    package mutating func clearDoubts() {
+    package mutating func repeatInDoubt() {
         for (id, activity) in activities where activity.isInDoubt {
             activities[id]?.isInDoubt = false
             activities[id]?.confirmed = nil
@@ -98,7 +98,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     }
 
     /// The server does not know the installation, so everything must be uploaded again.
-    package mutating func startAnew() {
+    package mutating func resetConfirmed() {
         confirmed = nil
         for id in activities.keys { activities[id]?.confirmed = nil }
     }
@@ -108,7 +108,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     ///
     /// - Returns: whether it belonged to another installation. Then the caller must read activities and tokens from
     ///   ActivityKit again.
-    package mutating func move(to new: String) -> Bool {
+    package mutating func reassign(to new: String) -> Bool {
         let old = installation
         installation = new
         guard old != nil, old != new else { return false }
@@ -122,7 +122,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// again.
     ///
     /// - Returns: whether the installation had already been forgotten.
-    package mutating func comeBack() -> Bool {
+    package mutating func undoForget() -> Bool {
         let wasGone = isGone
         isGone = false
         isLeaving = false
@@ -130,7 +130,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     }
 
     /// Drops an activity that needs no more reports.
-    mutating func drop(_ id: String) {
+    mutating func dropSettled(_ id: String) {
         if activities[id]?.isSettled == true { activities[id] = nil }
     }
 }
@@ -156,7 +156,7 @@ extension InstallationFacts {
     package static let mostTopics = 200
 
     /// Takes over the facts of the system. What people follow stays.
-    mutating func see(_ condition: HostCondition) {
+    mutating func merge(_ condition: HostCondition) {
         let known = self
         self = condition.facts
         variant = known.variant

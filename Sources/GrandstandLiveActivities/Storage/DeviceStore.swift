@@ -24,7 +24,7 @@ package struct DeviceStore: Sendable {
     package func change<Value>(
         after unwritten: DeviceRecord? = nil, _ body: (inout DeviceRecord) throws -> Value
     ) throws -> (record: DeviceRecord, value: Value, failure: String?) {
-        try LockedFile.locked(file) {
+        try LockedFile.withLock(file) {
             let old = try load()
             var record = unwritten ?? old ?? DeviceRecord()
             let value = try body(&record)
@@ -55,7 +55,7 @@ package struct DeviceStore: Sendable {
     /// - Throws: if it is unknown whether there is an identity, as before the first unlock after a restart. No new
     ///   identity is drawn then, because the phone would become another installation.
     package func identity(insteadOf refused: InstallationIdentity? = nil) throws -> InstallationIdentity {
-        try LockedFile.locked(file) {
+        try LockedFile.withLock(file) {
             let data = try vault.read() ?? Data()
             let kept = try? JSONDecoder().decode(InstallationIdentity.self, from: data)
             if let kept, kept != refused { return kept }
@@ -66,7 +66,7 @@ package struct DeviceStore: Sendable {
     }
 
     /// Deletes the identity.
-    package func removeIdentity() throws { try LockedFile.locked(file) { try vault.write(nil) } }
+    package func removeIdentity() throws { try LockedFile.withLock(file) { try vault.write(nil) } }
 }
 
 /// A safe place for an installation's identity: the keychain, or a stand-in in tests.
@@ -93,7 +93,7 @@ enum LockedFile {
 
     /// Runs `body` with an exclusive lock on the file. `body` must not suspend, because iOS ends an app that is
     /// suspended while it has a lock on a shared file.
-    static func locked<Value>(_ file: URL, _ body: () throws -> Value) throws -> Value {
+    static func withLock<Value>(_ file: URL, _ body: () throws -> Value) throws -> Value {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         let descriptor = open(file.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

@@ -25,7 +25,7 @@ package protocol APNsGateway: Sendable {
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
     /// Whether the key file can be used.
-    func keyFile(of credentials: Credentials) -> Contract.CredentialState
+    func keyFileState(of credentials: Credentials) -> Contract.CredentialState
 }
 
 /// The interface to APNs for pushes to single devices and activities. Every call ends within the configured request
@@ -39,7 +39,7 @@ extension APNsClient: APNsGateway {
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         let message = delivery.message
         guard let channelID = message.channelID else { return .withheld("the message has no channel") }
-        return await quirks.watching(delivery.address) { address in
+        return await quirks.learnCapability(delivery.address) { address in
             await perform(
                 .broadcast, "POST", APNsPath.broadcasts(of: address.bundleID.rawValue),
                 [
@@ -47,7 +47,7 @@ extension APNsClient: APNsGateway {
                     HTTP2Header(APNsHeader.pushType, PushType.header),
                     HTTP2Header(APNsHeader.priority, String(message.priority.rawValue)),
                     HTTP2Header(APNsHeader.expiration, String(message.apnsExpiration), indexing: .never),
-                    Self.requestID(message.requestID),
+                    Self.requestIDHeader(message.requestID),
                 ], body: delivery.body, for: address
             ).map { _ in () }
         }
@@ -72,7 +72,7 @@ extension APNsClient: APNsGateway {
         await manage("GET", APNsPath.allChannels(of:), at: address).map(Self.channels)
     }
 
-    package func keyFile(of credentials: Credentials) -> Contract.CredentialState {
+    package func keyFileState(of credentials: Credentials) -> Contract.CredentialState {
         keys.state(of: credentials.keyID)
     }
 
@@ -80,14 +80,14 @@ extension APNsClient: APNsGateway {
         _ method: String, _ path: (String) -> String = APNsPath.channels(of:), at address: APNsAddress,
         channelID: String? = nil, body: [UInt8] = []
     ) async -> APNsAnswer<HTTP2Response> {
-        await quirks.spelling(address) { address in
-            var headers = [Self.requestID(UUID())]
+        await quirks.withSpelling(address) { address in
+            var headers = [Self.requestIDHeader(UUID())]
             if let channelID { headers.append(HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)) }
             return await perform(.manage, method, path(address.managementBundleID), headers, body: body, for: address)
         }
     }
 
-    private static func requestID(_ id: UUID) -> HTTP2Header {
+    private static func requestIDHeader(_ id: UUID) -> HTTP2Header {
         HTTP2Header(APNsHeader.requestID, id.uuidString.lowercased(), indexing: .never)
     }
 
@@ -142,7 +142,7 @@ extension APNsClient: DeviceGateway {
             [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
-                HTTP2Header(APNsHeader.priority, String(push.priority.ofDevicePush.rawValue)),
+                HTTP2Header(APNsHeader.priority, String(push.priority.forDevicePush.rawValue)),
                 HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
@@ -163,14 +163,14 @@ struct QuirkLearner: Sendable {
     let remember: APNsClient.RememberQuirk
 
     /// Makes a management call with the spelling of the bundle ID that Apple accepts.
-    func spelling<Value: Sendable>(
+    func withSpelling<Value: Sendable>(
         _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
-        let first = await watching(address, call)
+        let first = await learnCapability(address, call)
         guard address.bundleID.hasCapitals, first.refusal?.reason == .topicMismatch else { return first }
         var other = address
         other.managementPath = address.managementPath == .registered ? .lowercased : .registered
-        let second = await watching(other, call)
+        let second = await learnCapability(other, call)
         // Apple refused both spellings, so the refusal has another cause, and the first answer is returned. A mismatch
         // never changes anything at Apple.
         if second.refusal?.reason == .topicMismatch { return first }
@@ -182,7 +182,7 @@ struct QuirkLearner: Sendable {
 
     /// `address` contains the state of the alarm at the time when `address` was read. If the alarm was already raised
     /// at that time, a success of the call is newer than the refusal, and ends the alarm.
-    func watching<Value: Sendable>(
+    func learnCapability<Value: Sendable>(
         _ address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
         let answer = await call(address)
@@ -224,5 +224,5 @@ extension ServerMetrics {
     var replays: Series { series("grandstand_apns_replays_total") }
 
     /// Counts new provider tokens.
-    var renewals: Series { series("grandstand_apns_token_renewals_total") }
+    var tokenRenewals: Series { series("grandstand_apns_token_renewals_total") }
 }

@@ -21,8 +21,8 @@ package final class APNsClient: Sendable {
         /// The time after which a request counts as unanswered.
         var requestTimeout: Duration = .seconds(5)
         /// If requests wait for answers and APNs sends nothing for this long, the client sends a PING.
-        var overdueInterval: Duration = .seconds(2)
-        /// How long APNs may stay silent after the PING that follows `overdueInterval`. Then the connection is closed.
+        var pingAfter: Duration = .seconds(2)
+        /// How long APNs may stay silent after the PING that follows `pingAfter`. Then the connection is closed.
         var pingTimeout: Duration = .seconds(2)
         /// Stores a quirk that APNs' answers show, for all replicas.
         var remember: RememberQuirk = { _, _, _, _ in }
@@ -62,7 +62,7 @@ package final class APNsClient: Sendable {
         self.keys = keys
         self.logger = logger
         // A series that begins with 1 shows no increase.
-        _ = (settings.metrics.replays, settings.metrics.renewals)
+        _ = (settings.metrics.replays, settings.metrics.tokenRenewals)
         quirks = QuirkLearner(remember: settings.remember)
         tokens = ProviderTokens(keys: keys, metrics: settings.metrics, logger: logger, now: now)
     }
@@ -103,7 +103,7 @@ package final class APNsClient: Sendable {
         )
         var configuration = HTTP2ClientConfiguration(host: key.endpoint.host, port: key.endpoint.port)
         configuration.trustRoots = settings.trustRoots
-        configuration.overdueInterval = settings.overdueInterval
+        configuration.overdueInterval = settings.pingAfter
         configuration.pingTimeout = settings.pingTimeout
         // On a connection with provider tokens, APNs allows only one stream until it has accepted a token
         // (docs/internals/apns.md section 6).
@@ -176,14 +176,14 @@ extension APNsClient {
         }
         let request = HTTP2Request(
             method: method, path: path, authority: endpoint.authority, headers: headers, body: body)
-        let use = KeyUse(credentials: address.credentials, environment: address.environment)
+        let use = UsedKey(credentials: address.credentials, environment: address.environment)
         let answer = await attempt(request, call == .device ? .devices : .channels, at: endpoint, as: use)
         settings.metrics.ended(call, of: address.app, answer)
         return answer
     }
 
     private func attempt(
-        _ request: HTTP2Request, _ traffic: Traffic, at endpoint: Endpoint, as use: KeyUse
+        _ request: HTTP2Request, _ traffic: Traffic, at endpoint: Endpoint, as use: UsedKey
     ) async -> APNsAnswer<HTTP2Response> {
         let token: ProviderToken
         do { token = try tokens.token(for: use) } catch { return .withheld("\(error)") }
@@ -199,12 +199,12 @@ extension APNsClient {
         var why = "no connection to \(endpoint.authority) in time"
         var lastUsed: HTTP2ClientConnection?
         var sends = 0
-        while sends < Self.maximumSends {
+        while sends < Self.maximumTries {
             let remaining = clock.now.duration(to: deadline)
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
             guard let pool = pool(key) else { return .unsent("the connections to APNs are closed") }
             do {
-                guard let connection = pool.ready(avoiding: lastUsed) else {
+                guard let connection = pool.best(avoiding: lastUsed) else {
                     why = pool.reachability.reason ?? why
                     try await Task.sleep(for: .milliseconds(25))
                     continue
@@ -214,7 +214,7 @@ extension APNsClient {
                 let response = try await connection.send(signed, timeout: remaining)
                 let answer = Self.read(response)
                 if answer.hasAcceptedTopic {
-                    connection.streamsProven()
+                    connection.liftInitialLimit()
                     tokens.accepted(use)
                 }
                 guard case .refused(var refusal) = answer, refusal.reason.concernsProviderToken else { return answer }
@@ -237,7 +237,7 @@ extension APNsClient {
     }
 
     /// The most times that one call is sent. After so many failed attempts, another attempt is unlikely to succeed.
-    private static let maximumSends = 10
+    private static let maximumTries = 10
 
     /// A status from 200 to 299 is success. Any other is a refusal with its reason in the JSON body.
     static func read(_ response: HTTP2Response) -> APNsAnswer<HTTP2Response> {

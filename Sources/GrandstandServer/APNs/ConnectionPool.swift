@@ -19,7 +19,7 @@ final class ConnectionPool: Sendable {
         /// Failures in a row.
         var failures = 0
         /// The pool does not try to connect before this time.
-        var pause = ContinuousClock.now
+        var waitEnd = ContinuousClock.now
         /// Why the last attempt failed, or why the last connection was closed because APNs was silent; `nil` after a
         /// success.
         var trouble: String?
@@ -34,7 +34,7 @@ final class ConnectionPool: Sendable {
 
         mutating func startPause() {
             failures += 1
-            pause = .now + .seconds(RetryPolicy.connections.delay(after: failures, jitter: .random(in: 0..<1)))
+            waitEnd = .now + .seconds(RetryPolicy.connections.delay(after: failures, jitter: .random(in: 0..<1)))
         }
     }
 
@@ -63,10 +63,10 @@ final class ConnectionPool: Sendable {
     /// The best connection now; `nil`: there is none yet. Opens more connections if the load requires it.
     ///
     /// - Parameter avoided: the connection that has just refused the request.
-    func ready(avoiding avoided: HTTP2ClientConnection? = nil) -> HTTP2ClientConnection? {
+    func best(avoiding avoided: HTTP2ClientConnection? = nil) -> HTTP2ClientConnection? {
         state.withLock { state in
             let loads = state.usable()
-            if !state.isClosed, !state.isOpening, state.pause <= .now, plan.wantsOneMore(loads) {
+            if !state.isClosed, !state.isOpening, state.waitEnd <= .now, plan.wantsOneMore(loads) {
                 state.isOpening = true
                 Task { await open() }
             }
@@ -129,7 +129,7 @@ final class ConnectionPool: Sendable {
 
     /// Waits for the end of a connection, and decides how soon another may be opened.
     private func watch(_ connection: HTTP2ClientConnection) async {
-        let end = await connection.closed()
+        let end = await connection.untilClosed()
         let last = connection.state
         let reason = last.goAway.flatMap { APNsReason(json: try? JSONValue(parsing: $0.debugData)) }
         if last.goAway != nil { count("grandstand_apns_goaways_total", reason?.label ?? "none") }
@@ -143,11 +143,11 @@ final class ConnectionPool: Sendable {
             // would probably end in the same way. The pause does not grow if the connection had worked, because an app's
             // own users can cause its end with made-up device tokens.
             guard last.isProven else { return state.startPause() }
-            (state.failures, state.pause) = (0, .now + .seconds(isOrdinary ? 0 : 1))
+            (state.failures, state.waitEnd) = (0, .now + .seconds(isOrdinary ? 0 : 1))
         }
         logger.log(
             level: isOrdinary ? .debug : .warning, "connection to APNs ended",
-            metadata: ["host": "\(labels[0])", "reason": "\(end)", "goaway": "\(reason?.text ?? "-")"])
+            metadata: ["host": "\(labels[0])", "reason": "\(end)", "goaway": "\(reason?.spelling ?? "-")"])
     }
 }
 
@@ -173,7 +173,7 @@ struct PoolPlan {
 
     /// The number of requests on a connection above which another connection helps. APNs' windows hold about a hundred
     /// messages (docs/internals/http2.md).
-    static let full = 100
+    static let fullAt = 100
 
     /// The connection for the next request: the least loaded of those with a free stream, otherwise the one with the
     /// fewest waiting requests.
@@ -194,6 +194,6 @@ struct PoolPlan {
         // connection and all of them are full. Before APNs accepts a token, a connection has only one stream, so its
         // load says nothing about its capacity.
         return members.count < bound
-            && members.allSatisfy { $0.isProven && ($0.requests >= Self.full || $0.free <= 0) }
+            && members.allSatisfy { $0.isProven && ($0.requests >= Self.fullAt || $0.free <= 0) }
     }
 }

@@ -24,16 +24,16 @@ struct SigningKey: Sendable {
         }
         do {
             guard let pem = FileManager.default.contents(atPath: path) else {
-                throw KeyFileText.Shape("it is a folder, or its permissions forbid reading it")
+                throw KeyFileText.Fault("it is a folder, or its permissions forbid reading it")
             }
             let block = try KeyFileText(Array(pem)).pem
             guard (try? PrivateKey(pem: block)) != nil else {
-                throw KeyFileText.Shape("its block has \(block.count) bytes, and its base64 is broken or without a key")
+                throw KeyFileText.Fault("its block has \(block.count) bytes, and its base64 is broken or without a key")
             }
             key = try PrivateKey.p256(pem: block)
             fingerprint = SHA256.hash(try key.publicPoint)
         } catch {
-            let why = (error as? KeyFileText.Shape)?.words ?? "its key is of another kind"
+            let why = (error as? KeyFileText.Fault)?.words ?? "its key is of another kind"
             throw Fault(
                 state: .unreadable,
                 description: "the key file \(path) cannot be used: \(why). It needs an EC P-256 private key in PEM "

@@ -13,11 +13,11 @@ final class ProviderTokens: Sendable {
     private let now: @Sendable () -> Date
     private let metrics: ServerMetrics
     private let logger: Logger
-    private let state = Mutex([KeyUse: Entry]())
+    private let state = Mutex([UsedKey: Entry]())
 
     private struct Entry {
         var token: ProviderToken?
-        var standing = TokenStanding()
+        var standing = KeyStanding()
         /// Whether APNs accepted or refused the key, or the key changed, since the last `news`.
         var isNews = false
     }
@@ -33,23 +33,23 @@ final class ProviderTokens: Sendable {
     /// another key.
     ///
     /// - Throws: `SigningKey.Fault` if the key file is missing or cannot be used.
-    func token(for use: KeyUse) throws -> ProviderToken {
-        let issuedAt = Self.timeOfIssue(seconds)
+    func token(for use: UsedKey) throws -> ProviderToken {
+        let issuedAt = Self.timeOfIssue(nowSeconds)
         let key = try keys.key(use.credentials.keyID).get()
         return try change(use) { entry in
-            let isSameKey = entry.token?.fingerprint == key.fingerprint
+            let isSameKey = entry.token?.keyFingerprint == key.fingerprint
             if let present = entry.token, isSameKey, present.issuedAt == issuedAt { return present }
-            if !isSameKey { (entry.standing, entry.isNews) = (TokenStanding(), entry.token != nil) }
+            if !isSameKey { (entry.standing, entry.isNews) = (KeyStanding(), entry.token != nil) }
             let token = try ProviderToken(credentials: use.credentials, key: key, issuedAt: issuedAt)
             entry.token = token
-            metrics.renewals.increment(by: 1)
+            metrics.tokenRenewals.increment(by: 1)
             return token
         }
     }
 
     /// Updates the gauges of the ages of tokens.
     func recordGauges() {
-        let time = seconds
+        let time = nowSeconds
         for (use, entry) in state.withLock(\.self) {
             guard let token = entry.token else { continue }
             metrics.series("grandstand_apns_token_age_seconds", [use.credentials.teamID, use.credentials.keyID])
@@ -59,20 +59,20 @@ final class ProviderTokens: Sendable {
 
     /// All tokens of a slot have the slot's beginning as their time of issue (docs/internals/apns.md C15). APNs wants a
     /// new token after 20 minutes at the earliest and 60 minutes at the latest.
-    private static let slot = 2_400
+    private static let slotLength = 2_400
     /// A slot's token is used from this time after the slot's beginning on. So APNs does not see a time of issue in the
     /// future, even if this machine's clock is ahead.
-    private static let margin = 60
+    private static let clockMargin = 60
 
     /// All values are seconds on this machine's clock.
-    static func timeOfIssue(_ now: Int) -> Int { (now - margin) / slot * slot }
+    static func timeOfIssue(_ now: Int) -> Int { (now - clockMargin) / slotLength * slotLength }
 
-    private var seconds: Int { Int(now().timeIntervalSince1970) }
+    private var nowSeconds: Int { Int(now().timeIntervalSince1970) }
 
     // MARK: Refused keys
 
     /// Decides whether a request with the token may be sent now.
-    func permission(for use: KeyUse) -> TokenStanding.Permission {
+    func permission(for use: UsedKey) -> KeyStanding.Permission {
         let now = now()
         return change(use) { $0.standing.permission(now: now) }
     }
@@ -80,7 +80,7 @@ final class ProviderTokens: Sendable {
     /// Records that APNs refused the token.
     ///
     /// - Returns: seconds until the next probe; `nil` for a first refusal, which may be a mistake.
-    func refused(_ reason: APNsReason, of use: KeyUse) -> Int? {
+    func refused(_ reason: APNsReason, of use: UsedKey) -> Int? {
         let now = now()
         let (begins, stands) = change(use) { entry in
             let begins = entry.standing.refused(reason, now: now)
@@ -94,13 +94,13 @@ final class ProviderTokens: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, but for one every three seconds",
                 metadata: ["key": "\(use.credentials.keyID)", "reason": "\(reason)"])
         }
-        return stands ? Int(TokenStanding.pause) : nil
+        return stands ? Int(KeyStanding.pause) : nil
     }
 
     /// Records that APNs accepted the token.
-    func accepted(_ use: KeyUse) {
+    func accepted(_ use: UsedKey) {
         let ended = change(use) { entry in
-            defer { (entry.standing, entry.isNews) = (TokenStanding(), true) }
+            defer { (entry.standing, entry.isNews) = (KeyStanding(), true) }
             return entry.standing.refusal
         }
         guard ended != nil else { return }
@@ -111,16 +111,16 @@ final class ProviderTokens: Sendable {
     /// A refusal that stands in an environment, as a sentence. A key without requests in this slot, such as one that no
     /// app uses now, is left out: its token is old.
     func refusal(in environment: APNsEnvironment) -> String? {
-        let issuedAt = Self.timeOfIssue(seconds)
+        let issuedAt = Self.timeOfIssue(nowSeconds)
         return state.withLock(\.self).compactMap { use, entry in
             guard use.environment == environment, entry.token?.issuedAt == issuedAt else { return nil }
-            return entry.standing.refusal?.finding(of: use.credentials)
+            return entry.standing.refusal?.sentence(of: use.credentials)
         }.min()
     }
 
     /// The keys of which APNs said something since the last call, or whose file was replaced, each with the refusal that
     /// stands now. A server stores them for all replicas.
-    func news() -> [(use: KeyUse, refusal: KeyRefusal?)] {
+    func news() -> [(use: UsedKey, refusal: KeyRefusal?)] {
         state.withLock { state in
             let news = state.filter(\.value.isNews)
             for use in news.keys { state[use]?.isNews = false }
@@ -129,7 +129,7 @@ final class ProviderTokens: Sendable {
     }
 
     private func change<Result: Sendable, Failure>(
-        _ use: KeyUse, _ body: (inout Entry) throws(Failure) -> Result
+        _ use: UsedKey, _ body: (inout Entry) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try state.withLock { entries throws(Failure) in try body(&entries[use, default: Entry()]) }
     }
@@ -141,12 +141,12 @@ struct ProviderToken: Sendable, Hashable {
     let issuedAt: Int
     let text: String
     /// The fingerprint of the key that signed this token.
-    let fingerprint: [UInt8]
+    let keyFingerprint: [UInt8]
 
     /// The same arguments always give the same text.
     init(credentials: Credentials, key: SigningKey, issuedAt: Int) throws {
         self.issuedAt = issuedAt
-        fingerprint = key.fingerprint
+        keyFingerprint = key.fingerprint
         let header = Base64URL.text(#"{"alg":"ES256","kid":"\#(credentials.keyID)"}"#.utf8)
         let claims = Base64URL.text(#"{"iss":"\#(credentials.teamID)","iat":\#(issuedAt)}"#.utf8)
         let signed = "\(header).\(claims)"

@@ -6,7 +6,8 @@ internal import HTTP2
 internal import Logging
 internal import Postgres
 
-/// All settings of a server, checked before anything is opened. Each is a member with the name that it has in `Settings`.
+/// All settings of a server, checked before anything is opened. Each is a member with the name that it has in
+/// `SettingTable`.
 @dynamicMemberLookup
 package struct Configuration: Sendable {
     /// The location of the database.
@@ -44,8 +45,8 @@ package struct Configuration: Sendable {
     let unknown: [String]
 
     /// The value of a setting.
-    package subscript<Value: Sendable>(dynamicMember path: KeyPath<Settings, Setting<Value>>) -> Value {
-        let setting = Settings.all[keyPath: path]
+    package subscript<Value: Sendable>(dynamicMember path: KeyPath<SettingTable, Setting<Value>>) -> Value {
+        let setting = SettingTable.shared[keyPath: path]
         guard let value = values[setting.name] as? Value else { preconditionFailure("\(setting.name) was not read") }
         return value
     }
@@ -56,7 +57,7 @@ package struct Configuration: Sendable {
     package init(environment: [String: String]) throws(ExitError) {
         let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
         var values: [String: any Sendable] = [:]
-        for setting in Settings.list {
+        for setting in SettingTable.list {
             let key = ConfigKey(setting.name.lowercased().split(separator: "_").map(String.init))
             let text = reader.string(forKey: key, isSecret: true) ?? ""
             values[setting.name] = try setting.value(text)
@@ -82,7 +83,7 @@ package struct Configuration: Sendable {
 
 /// Every setting with its default, and in the comment above it what it means. `scripts/generate-settings` writes the
 /// table of docs/settings.md from them. Names are without `GRANDSTAND_`.
-package struct Settings: Sendable {
+package struct SettingTable: Sendable {
     // where the embedded PostgreSQL keeps its data
     let dataDirectory = Setting("DATA_DIR", .text, ".grandstand")
     // a libpq URI or keyword string, of PostgreSQL 15 or later. If it names several hosts, the one that accepts writes
@@ -107,17 +108,16 @@ package struct Settings: Sendable {
     let rateLimit = Setting("RATE_LIMIT", .number(0...1e6), "10000")
     // requests a minute without a valid key from one address (IPv6: /64); then 429 instead of 401. Valid keys are not
     // affected; `0`: no limit
-    let failureLimit = Setting("AUTH_FAILURE_LIMIT", .number(0...1e6), "600")
+    let authFailureLimit = Setting("AUTH_FAILURE_LIMIT", .number(0...1e6), "600")
     // connections of this process to PostgreSQL, 8 to 1000
     let databaseConnections = Setting("DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000), "44")
     // seconds that one call waits for PostgreSQL in total before it is answered 503; 0.5 to 60
     let databaseWait = Setting("DATABASE_WAIT", .duration(0.5...60), "3.5")
     // new installations a minute from one address (IPv6: /64). Private addresses are not limited, because they may be
     // proxies: name your proxies in `GRANDSTAND_TRUSTED_PROXIES`, so that the phones' own addresses count
-    let installationLimit = Setting("INSTALLATION_LIMIT", .number(0...1e6), "6000")
+    let installationRate = Setting("INSTALLATION_LIMIT", .number(0...1e6), "6000")
     // new installations of one app and environment in a clock hour, from all addresses; `0`: no limit
-    let appInstallationLimit = Setting(
-        "APP_INSTALLATION_LIMIT", .integer(0...1_000_000_000), "1000000")
+    let appInstallationRate = Setting("APP_INSTALLATION_LIMIT", .integer(0...1_000_000_000), "1000000")
     // connections to the API, at least 2. A tenth is reserved for connections on which a request had a key of an
     // organiser or operator. If there are too many other connections, the oldest of those is closed
     let maximumConnections = Setting("MAX_CONNECTIONS", .integer(2...1_000_000), "10000")
@@ -133,13 +133,13 @@ package struct Settings: Sendable {
     let developmentManage = Setting("APNS_DEVELOPMENT_MANAGE_URL", .endpoint, dev.manageURL)
     let productionManage = Setting("APNS_PRODUCTION_MANAGE_URL", .endpoint, real.manageURL)
     // PEM certificates trusted for these hosts instead of the system's. Read for each new connection | unset
-    let authorities = Setting("APNS_CA_FILE", .readableFile)
+    let apnsCAFile = Setting("APNS_CA_FILE", .readableFile)
     // ignored: connections to APNs use no proxy. `serve` and `doctor` say so | unset
     let ignoredProxy = Setting("HTTPS_PROXY", .text)
     // connections for each host, team and key; up to four times as many under load
-    let connections = Setting("APNS_CONNECTIONS", .integer(1...64), "2")
+    let apnsConnections = Setting("APNS_CONNECTIONS", .integer(1...64), "2")
     // seconds until a request to APNs counts as unanswered
-    let requestTimeout = Setting("APNS_REQUEST_TIMEOUT", .duration(0.1...300), "5")
+    let apnsTimeout = Setting("APNS_REQUEST_TIMEOUT", .duration(0.1...300), "5")
     // seconds between two messages of one channel; after a message that waited longer than this, the next pause may be
     // half as long. `0`: no pause
     let laneInterval = Setting("LANE_INTERVAL", .number(0...3_600), "1")
@@ -160,11 +160,11 @@ package struct Settings: Sendable {
     // the most deletions of one reconciliation
     let deleteBudget = Setting("RECONCILE_DELETE_BUDGET", .integer(0...10_000), "100")
     // days for which history is kept ([what is kept](runbook.md#what-is-kept-and-how-long)); at least 1
-    let history = Setting("HISTORY_DAYS", .number(1...3_650, of: 86_400), "30")
+    let historyMaxAge = Setting("HISTORY_DAYS", .number(1...3_650, of: 86_400), "30")
     // days without a report after which an installation is deleted; at least 1
-    let installations = Setting("INSTALLATION_DAYS", .number(1...3_650, of: 86_400), "180")
+    let deviceMaxIdle = Setting("INSTALLATION_DAYS", .number(1...3_650, of: 86_400), "180")
     // days for which audit entries, and keys after their end, are kept; at least 31
-    let audit = Setting("AUDIT_DAYS", .number(31...36_500, of: 86_400), "400")
+    let auditMaxAge = Setting("AUDIT_DAYS", .number(31...36_500, of: 86_400), "400")
     // seconds for which lookups are answered from memory while the database cannot confirm them
     let lookupStaleness = Setting("LOOKUP_STALE_SECONDS", .number(0...86_400), "600")
     // what this process does: `api` answers requests; `dispatch` sends messages; `reconcile` creates, retires and
@@ -179,14 +179,14 @@ package struct Settings: Sendable {
     // the embedded PostgreSQL, only once that has stopped
     let drain = Setting("DRAIN_SECONDS", .duration(0...3_600), "10")
     // `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`; `text` or `json` lines on standard error
-    let logLevel = Setting("LOG_LEVEL", .word(Logger.Level.self), "info")
-    let logFormat = Setting("LOG_FORMAT", .word(Configuration.LogFormat.self), "text")
+    let logLevel = Setting("LOG_LEVEL", .choice(Logger.Level.self), "info")
+    let logFormat = Setting("LOG_FORMAT", .choice(Configuration.LogFormat.self), "text")
 
     typealias Role = Configuration.Role
     private static let (dev, real) = (APNsEnvironment.development, APNsEnvironment.production)
 
-    static let all = Settings()
-    static let list = Mirror(reflecting: all).children.compactMap { $0.value as? any AnySetting }
+    static let shared = SettingTable()
+    static let list = Mirror(reflecting: shared).children.compactMap { $0.value as? any AnySetting }
 }
 
 extension Configuration {
@@ -220,11 +220,11 @@ extension Configuration {
 
     /// The most broadcasts in flight in one environment. The flow-control windows of one connection hold about a
     /// hundred broadcasts (docs/internals/http2.md), and the pool opens more connections as they fill.
-    var broadcastsUnderWay: Int { 100 * clientSettings().maximumConnections }
+    var broadcastSlots: Int { 100 * apnsSettings().maximumConnections }
 
     /// The most pushes to devices in flight in one environment. It is half the number of broadcasts, so that a million
     /// starts leave processor time for the broadcast of a goal.
-    var devicePushesUnderWay: Int { broadcastsUnderWay / 2 }
+    var devicePushSlots: Int { broadcastSlots / 2 }
 
     var endpoints: Endpoints {
         Endpoints(
@@ -232,11 +232,11 @@ extension Configuration {
             manage: [.development: self.developmentManage, .production: self.productionManage])
     }
 
-    var trustRoots: HTTP2ClientConfiguration.TrustRoots { self.authorities.map { .file($0) } ?? .system }
+    var trustRoots: HTTP2ClientConfiguration.TrustRoots { self.apnsCAFile.map { .file($0) } ?? .system }
 
-    func clientSettings() -> APNsClient.Settings {
+    func apnsSettings() -> APNsClient.Settings {
         APNsClient.Settings(
-            endpoints: endpoints, trustRoots: trustRoots, connections: self.connections,
-            maximumConnections: 4 * self.connections, requestTimeout: self.requestTimeout)
+            endpoints: endpoints, trustRoots: trustRoots, connections: self.apnsConnections,
+            maximumConnections: 4 * self.apnsConnections, requestTimeout: self.apnsTimeout)
     }
 }

@@ -58,7 +58,7 @@ package struct Server: Sendable {
                     trustedFile: configuration.webhookTrustedFile),
                 now: wallClock)
         }
-        for (port, variable) in configuration.ports { try await probe(configuration.host, port, variable) }
+        for (port, variable) in configuration.ports { try await tryBinding(configuration.host, port, variable) }
 
         // The database and its clock.
         let metrics = ServerMetrics()
@@ -67,13 +67,13 @@ package struct Server: Sendable {
             configuration.database, sizes: PoolSizes(total: configuration.databaseConnections),
             onWait: { metrics.series("grandstand_database_wait_seconds", [$0]).record($1.seconds) },
             onFailure: { watch.saw($0) }, logger: logger
-        ).ready()
+        ).prepared()
         let clock: DatabaseClock
         do {
             clock = try await database.clock(wall: wallClock, logger: logger)
-            guard clock.standing != .unusable else {
+            guard clock.wallState != .unusable else {
                 throw ExitError(
-                    "this machine's clock is \(DatabaseClock.words(clock.lead)): set both by NTP")
+                    "this machine's clock is \(DatabaseClock.words(clock.skew)): set both by NTP")
             }
         } catch {
             await database.close()
@@ -93,12 +93,12 @@ package struct Server: Sendable {
             settings: .init(staleLimit: configuration.lookupStaleness), now: now)
         database.changes.follow {
             lookups.changed($0)
-            signals.wake([.lookups])
+            signals.wakeLocal([.lookups])
         }
 
         // APNs: the client, and the calls that manage channels.
         let apps = stores.apps
-        var client = configuration.clientSettings()
+        var client = configuration.apnsSettings()
         client.remember = { app, quirk, value, evidence in
             let quirk = Contract.Quirk(
                 environment: .init(app.environment), quirk: quirk, value: value, learnedAt: now(), evidence: evidence)
@@ -114,15 +114,15 @@ package struct Server: Sendable {
 
         // The API and the console.
         let gauges = GaugeWatch(stores.channels, tenure: configuration.tenure, now: now)
-        let shares = ConnectionShares(maximum: configuration.maximumConnections)
-        let readiness: @Sendable () -> Contract.Readiness = { .init(watch.standing, clock, gateway) }
+        let shares = ConnectionLimit(maximum: configuration.maximumConnections)
+        let readiness: @Sendable () -> Contract.Readiness = { .init(watch.active, clock, gateway) }
         let api = API(
             configuration: configuration, stores: stores, keys: keys,
             limits: RateLimits(
-                requests: configuration.rateLimit, failures: configuration.failureLimit,
-                installations: configuration.installationLimit),
+                requests: configuration.rateLimit, failures: configuration.authFailureLimit,
+                installations: configuration.installationRate),
             lookups: lookups, gateway: gateway, channelOperations: calls, readiness: readiness, metrics: metrics,
-            onTrust: { shares.know($0) }, now: now, logger: logger, console: console)
+            onTrust: { shares.trust($0) }, now: now, logger: logger, console: console)
 
         // The loops.
         var members: [Member] = []
@@ -169,14 +169,15 @@ package struct Server: Sendable {
         let calling = calls.calling()
         add(.reconcile, "channel calls", calling.run)
         add(.reconcile, "provisioner", calls.aligning(configuration.tenure, waking: calling).run)
-        let history = PostgresHistory.rules(
-            history: configuration.history, audit: configuration.audit, installations: configuration.installations)
+        let history = Retention.rules(
+            history: configuration.historyMaxAge, audit: configuration.auditMaxAge,
+            installations: configuration.deviceMaxIdle)
         every(600, .dispatch, "janitor") { try await stores.main.prune(history, now: now) }
         // After each step it rests, so that other work can use the database.
         loop(5, .dispatch, "app remover") { try await apps.removeDeleted() ? now() + 1 : nil }
         every(5, .api, "key uses") { try await keys.writeUses() }
         every(5, .reconcile, "gauges") { try await gauges.look() }
-        let posts = WebhookPosts(webhooks: api.webhooks, gateway: webhookClient, worker: worker)
+        let posts = WebhookLoop(webhooks: api.webhooks, gateway: webhookClient, worker: worker)
         add(.dispatch, "webhook dispatcher", posts.run)
         loop(1, .dispatch, "scheduler", .schedule) {
             while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
@@ -186,7 +187,8 @@ package struct Server: Sendable {
         // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
         // sent. Both loops of an environment share its limit of simultaneous pushes.
         let crowds = CrowdStore(
-            database: stores.work, laneInterval: configuration.laneInterval, rest: configuration.infrequentInterval)
+            database: stores.work, laneInterval: configuration.laneInterval, pushPause: configuration.infrequentInterval
+        )
         var sending: [SendRates] = []
         for environment in APNsEnvironment.allCases {
             // Broadcasts and pushes to devices may fail for different reasons, so each has its own rates and its own lines
@@ -199,10 +201,10 @@ package struct Server: Sendable {
             worker.logger[metadataKey: "environment"] = "\(environment.rawValue)"
             let dispatcher = Dispatcher(
                 outbox: stores.outbox, gateway: gateway, rates: rates[0],
-                concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
+                concurrency: configuration.broadcastSlots, laneInterval: configuration.laneInterval,
                 worker: worker)
             let pushes = DevicePushes(
-                gateway: gateway, permits: Semaphore(permits: configuration.devicePushesUnderWay),
+                gateway: gateway, permits: Semaphore(permits: configuration.devicePushSlots),
                 rates: rates[1], worker: worker)
             let starts = ShardDispatcher(store: stores.starts, pushes: pushes, topic: .starts)
             let updates = ShardDispatcher(store: crowds, pushes: pushes, topic: .crowds)
@@ -212,14 +214,14 @@ package struct Server: Sendable {
         }
 
         every(KeyFileWatch.interval, .dispatch, "send reports") { [sending] in
-            try await Throttle.report(sending.flatMap { $0.throttles(at: now()) }, to: stores.main, now: now())
+            try await ThrottledApp.report(sending.flatMap { $0.throttles(at: now()) }, to: stores.main, now: now())
             let lacking = keyWatch.look(try await apps.signers(), at: now())
-            try await apps.note(sending.flatMap { $0.reports() }, lacking: lacking, now: now())
+            try await apps.noteReports(sending.flatMap { $0.drain() }, lacking: lacking, now: now())
         }
-        metrics.tell { [sending] in
-            gauges.current + database.gauges + watch.gauges(isClockWrong: clock.standing == .unusable)
+        metrics.addSource { [sending] in
+            gauges.current + database.gauges + watch.gauges(isClockWrong: clock.wallState == .unusable)
                 + [("grandstand_ready", [], readiness().status == .ready ? 1 : 0)]
-                + [("grandstand_clock_offset_seconds", [], clock.lead)]
+                + [("grandstand_clock_offset_seconds", [], clock.skew)]
                 + (lookups.staleness.map { [("grandstand_lookup_staleness_seconds", [], $0)] } ?? [])
                 + sending.flatMap(\.gauges)
         }
@@ -227,7 +229,7 @@ package struct Server: Sendable {
         // The listeners, which stop first. Requests in flight may finish within the drain.
         let (ports, listening) = AsyncStream<Int>.makeStream()
         add(.api, "http") {
-            let result = await drain.run {
+            let result = await drain.protect {
                 try await listen(
                     configuration, port: configuration.port, "listening", api.responder(),
                     lookups: api.lookupResponder(), shares: shares, certificates: certificates, logger: logger
@@ -238,7 +240,7 @@ package struct Server: Sendable {
         }
         if let port = configuration.operationsPort {
             add(nil, "operations") {
-                try await listen(configuration, port: port, "operations", api.operationsResponder(), logger: logger)
+                try await listen(configuration, port: port, "operations", api.healthResponder(), logger: logger)
             }
         }
         return Server(

@@ -101,7 +101,7 @@ extension SettingKind {
         }
     }
 
-    static func word(_: Value.Type) -> SettingKind
+    static func choice(_: Value.Type) -> SettingKind
     where Value: RawRepresentable<String> & CaseIterable & SendableMetatype {
         SettingKind("one of \(Value.allCases.map(\.rawValue))") { Value(rawValue: $0.lowercased()) }
     }

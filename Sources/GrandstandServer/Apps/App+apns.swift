@@ -48,7 +48,7 @@ extension AppStore {
 
     /// Records that APNs refuses a key; `nil`: that it accepts the key. If APNs refuses the key for several replicas,
     /// the time of the first report counts.
-    package func note(_ refusal: KeyRefusal?, of use: KeyUse) async throws {
+    package func note(_ refusal: KeyRefusal?, of use: UsedKey) async throws {
         let place: PostgresQuery = "ae.environment = \(use.environment.rawValue)::environment"
         let (credentials, signer) = (use.credentials, use.credentials.signer)
         guard let refusal else {
@@ -89,7 +89,7 @@ extension AppStore {
     }
 
     /// Seconds after which a broadcast that is due and not sent counts like one that failed.
-    private static let overdue: TimeInterval = 2
+    private static let overdueAfter: TimeInterval = 2
     /// Seconds after which nothing counts as unaccepted if no replica sees a failure any more. Longer than the pause
     /// between two attempts.
     static let unacceptedLifetime: TimeInterval = 60
@@ -100,11 +100,11 @@ extension AppStore {
     ///   - reports: when the newest message of an app was accepted, and since when all of them fail. An app may have
     ///     one for its broadcasts and one for its pushes to devices.
     ///   - lacking: the apps whose key files the replica lacks.
-    package func note(
+    package func noteReports(
         _ reports: [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)], lacking: [AppEnvironment] = [],
         now: Date
     ) async throws {
-        let overdue = now.addingTimeInterval(-Self.overdue)
+        let overdue = now.addingTimeInterval(-Self.overdueAfter)
         let lapsed = now.addingTimeInterval(-Self.unacceptedLifetime)
         try await database.query(
             """

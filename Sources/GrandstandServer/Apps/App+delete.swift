@@ -25,14 +25,14 @@ extension AppStore {
                 order by environment for update
                 """)
             if try environments.allSatisfy({ try $0.decode(Date?.self, "deleting_since") == nil }) {
-                try await Self.close(app, by: actor, now: now, on: connection)
+                try await Self.closeApp(app, by: actor, now: now, on: connection)
             }
             return app.rawValue
         }
         _ = try await removeDeleted(app)
     }
 
-    private static func close(
+    private static func closeApp(
         _ app: BundleID, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
         let name = app.rawValue
@@ -92,7 +92,7 @@ extension AppStore {
                 Removal.settings, "select id from app_environments where bundle_id = \(name)",
             ])[1].map { try $0.decode("id") }
             var room = Removal.most
-            for removal in PostgresHistory.removals(of: name, ids) {
+            for removal in Retention.removals(of: name, ids) {
                 while case let removed = try await removal.step(on: connection), removed > 0 {
                     room -= removed
                     guard room > 0 else { return true }

@@ -26,7 +26,7 @@ extension API {
                     : .json(Contract.Page(items: items.map(gateway.withKeyFiles), nextCursor: next))
             },
             Route(.getApp) { _, context in
-                let app = try await apps.shown(try context.bundleID())
+                let app = try await apps.existing(try context.bundleID())
                 return context.isOfClientApp
                     ? .json(Versioned(value: Contract.AppName(app.value), version: app.version)) : .json(shown(app))
             },

@@ -68,7 +68,7 @@ package struct AppStore: Sendable {
             ])
             return present == nil
         }
-        return (try await shown(bundleID), created)
+        return (try await existing(bundleID), created)
     }
 
     /// The app, also while it is being deleted. `APNsGateway.withKeyFiles` adds the state of its key files.
@@ -81,7 +81,7 @@ package struct AppStore: Sendable {
     ///
     /// - Throws: `app-not-found`, also while the app is being deleted.
     func registered(_ bundleID: BundleID) async throws -> Contract.App {
-        let app = try await shown(bundleID).value
+        let app = try await existing(bundleID).value
         guard app.deletingSince == nil else {
             throw Problem(.appNotFound, "The app \(bundleID) was deleted; its history is being removed.")
         }
@@ -91,7 +91,7 @@ package struct AppStore: Sendable {
     /// The app with this bundle ID, also while it is being deleted.
     ///
     /// - Throws: `app-not-found`.
-    func shown(_ bundleID: BundleID) async throws -> Versioned<Contract.App> {
+    func existing(_ bundleID: BundleID) async throws -> Versioned<Contract.App> {
         guard let app = try await app(bundleID) else { throw Problem.noApp(bundleID) }
         return app
     }

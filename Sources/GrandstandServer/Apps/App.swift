@@ -36,7 +36,7 @@ extension APNsGateway {
         var app = app
         for environment in APNsEnvironment.allCases {
             let name = environment.rawValue
-            let file = keyFile(of: app.credentials(in: environment))
+            let file = keyFileState(of: app.credentials(in: environment))
             if file != .ok { app.credentialRefusals[name] = nil }
             app.credentials[name] = file == .ok && app.credentialRefusals[name] != nil ? .refused : file
         }

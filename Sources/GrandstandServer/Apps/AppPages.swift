@@ -14,7 +14,7 @@ extension Resource {
                 nothing: "There is no app yet.",
                 columns: [
                     .link("bundleId", to: "/apps/:bundleId"), "name",
-                    Field("channelLimit", as: "Limit of channels"), keyFiles,
+                    Field("channelLimit", as: "Limit of channels"), keyFileField,
                 ])
         },
         detail: Detail(
@@ -50,8 +50,8 @@ extension Resource {
         ])
 
     /// `development ok, production missing`
-    private static let keyFiles = Field("Key files") { app, _ in
-        [.words(APNsEnvironment.allCases.map { "\($0) \(app.keyFile($0))" }.joined(separator: ", "))]
+    private static let keyFileField = Field("Key files") { app, _ in
+        [.words(APNsEnvironment.allCases.map { "\($0) \(app.keyFileState($0))" }.joined(separator: ", "))]
     }
 }
 
@@ -61,7 +61,7 @@ extension Field {
         Field("Credentials in \(environment)") { app, visit in
             let own = app["environments"]?[environment.rawValue]
             let (team, key) = (own?["teamId"] ?? app["teamId"], own?["keyId"] ?? app["keyId"])
-            let state = app.keyFile(environment)
+            let state = app.keyFileState(environment)
             let refusal = app["credentialRefusals"]?[environment.rawValue]
             let place = visit.fill("/apps/:bundleId/\(environment)")
             return [
@@ -77,7 +77,7 @@ extension Field {
 
 extension JSONValue {
     /// Whether the key file of an environment can be used.
-    fileprivate func keyFile(_ environment: APNsEnvironment) -> String {
+    fileprivate func keyFileState(_ environment: APNsEnvironment) -> String {
         self["credentials"]?[environment.rawValue]?.string ?? ""
     }
 }

@@ -12,7 +12,7 @@ struct AuditLog: Sendable {
     /// The entries, the newest first.
     func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Contract.AuditPage {
         let before = page.cursor.flatMap { Int($0) }
-        guard before != nil || page.cursor == nil else { throw PageRequest.refusal }
+        guard before != nil || page.cursor == nil else { throw PageRequest.badCursor }
         let rows = try await database.query(
             """
             select id::text as id, at, actor, api_key as "keyId", action, bundle_id as "bundleId", environment, channel,

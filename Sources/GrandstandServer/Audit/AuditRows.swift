@@ -99,9 +99,9 @@ extension Contract.AuditAnswer {
     init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
         switch answer {
         case .accepted(_, let receipt): self.init(status: status, requestId: receipt.requestID)
-        case .refused(let refusal) where refusal.isHeldBack: self.init(reason: refusal.reason.text)
+        case .refused(let refusal) where refusal.isHeldBack: self.init(reason: refusal.reason.spelling)
         case .refused(let refusal):
-            self.init(status: refusal.status, reason: refusal.reason.text, requestId: refusal.requestID)
+            self.init(status: refusal.status, reason: refusal.reason.spelling, requestId: refusal.requestID)
         case .unanswered(let reason), .unsent(let reason), .withheld(let reason): self.init(reason: reason)
         }
     }

@@ -19,7 +19,7 @@ extension ChannelStore {
         try await database.transaction { connection in
             // Only one process aligns at a time. A process that waited for this lock then finds nothing left to do.
             try await connection.query(Self.lockAlignment)
-            let closed = try await Self.closeOverdue(now: now, tenure: tenure, on: connection)
+            let closed = try await Self.closeOverdueEvents(now: now, tenure: tenure, on: connection)
             return try await connection.pipeline([
                 Self.retire(now: now, tenure: tenure),
                 Self.giveUp(now: now),
@@ -130,7 +130,7 @@ extension ChannelStore {
             select u.* from audiences u cross join lateral (select * from events where key = u.event_key offset 0) e
             where u.due_at is not null and u.channel is null and \(isOver)
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
-                and \(pending(lane: "u.lane")) and \(channel("true")) is null and \(AudienceColumns.wantsChannel("u"))
+                and \(pending(lane: "u.lane")) and \(hasChannel("true")) is null and \(AudienceColumns.wantsChannel("u"))
             ) u
             """, as: .failed, reason: "quota-exhausted", due: now, at: now)
     }
@@ -139,11 +139,11 @@ extension ChannelStore {
     static let unserved: PostgresQuery = """
         events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
         where e.ended_at is null and e.cancelled_at is null and \(AudienceColumns.wantsChannel("u"))
-            and \(channel("c.state in \(Channel.State.sql(.servesAudience))")) is null
+            and \(hasChannel("c.state in \(Channel.State.sql(.servesAudience))")) is null
         """
 
     /// Whether an audience `u` has a channel `c` that meets this condition; null: the audience has no such channel.
-    private static func channel(_ condition: PostgresQuery) -> PostgresQuery {
+    private static func hasChannel(_ condition: PostgresQuery) -> PostgresQuery {
         """
         (select true from channels c where c.event_key = u.event_key and \(AudienceColumns.serves("c", "u"))
             and \(condition) limit 1)
@@ -168,7 +168,7 @@ extension ChannelStore {
 
     /// The condition on an event `e`: it holds a channel that it should not need. Its `end` is late: `endsAt` is past, or
     /// without `endsAt` the time when it is closed. Or it is over, and the deletion of its channel is late.
-    static func isOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+    static func isEventLate(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let holds: PostgresQuery = "event_key is not null and state in \(Channel.State.sql(.countsAgainstQuota))"
         return """
             (e.key in (select event_key from channels where \(holds)) and case when \(isOver)
@@ -180,11 +180,11 @@ extension ChannelStore {
             """
     }
 
-    /// Closes the events that are overdue by `ChannelTenure.closes`, and fences their lanes. An index finds the events. An
-    /// event stays open while one of its messages is scheduled for later or waits on a lane.
+    /// Closes the events that are overdue by `ChannelTenure.closesAt`, and fences their lanes. An index finds the
+    /// events. An event stays open while one of its messages is scheduled for later or waits on a lane.
     ///
     /// - Returns: how many events were closed.
-    private static func closeOverdue(
+    private static func closeOverdueEvents(
         now: Date, tenure: ChannelTenure, on connection: PostgresConnection
     ) async throws -> Int {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)

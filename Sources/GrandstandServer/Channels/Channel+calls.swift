@@ -61,20 +61,20 @@ extension ChannelStore {
         let (change, entry): (PostgresQuery, (Contract.AuditAction, PostgresQuery)?)
         switch outcome {
         case .created(let channelID):
-            (entry, consequence) = ((.channelCreated, "null"), Self.hasRoom(app, forOne: false))
+            (entry, consequence) = ((.channelCreated, "null"), Self.setRoom(app, forOne: false))
             change = Self.move(
                 """
                 \(Self.isStill(task)) and not exists (select from channels x
                     where \(AppColumns.isOf(app, row: "x")) and x.channel_id = \(channelID))
                 """, from: [.creating], to: .active, also: ", channel_id = \(channelID)", at: now)
-        case .notDone(let state, let nextAttemptAt):
+        case .unsuccessful(let state, let nextAttemptAt):
             let isCreation = task.channel.state == .creating
             entry = isNews ? (.channelRefused, isCreation ? "'creation'" : "'deletion'") : nil
             change = Self.move(
                 isCreation ? Self.isStill(task) : isTasks, from: [task.channel.state], to: state, reason: reason,
                 due: "\(nextAttemptAt)", at: now)
             if answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue {
-                consequence = Self.isFull(app, askAgainAt: nextAttemptAt, now: now)
+                consequence = Self.setFull(app, askAgainAt: nextAttemptAt, now: now)
             }
         case .unanswered(let settleableAt):
             entry = (.channelUnanswered, "'creation'")
@@ -84,21 +84,21 @@ extension ChannelStore {
                 where \(Self.isStill(task)) returning c.*
                 """
         case .deleted:
-            (entry, consequence) = ((.channelDeleted, "\(task.channel.reason)"), Self.hasRoom(app, forOne: true))
+            (entry, consequence) = ((.channelDeleted, "\(task.channel.reason)"), Self.setRoom(app, forOne: true))
             change = Self.move(
                 isTasks, from: [.deleting], to: .deleted,
                 also: ", doubted_at = null, deletion_confirmed = true", at: now)
         }
         let changed = try await database.transaction { [consequence] connection in
             try await Self.lockLanes(of: [task.channel.id], on: connection)
-            let changed = try await Self.make(change, entry, audit, on: connection).first
+            let changed = try await Self.makeChange(change, entry, audit, on: connection).first
             if case .created(let channelID) = outcome {
                 if changed == nil {
                     // The creation was settled without this ID, so nobody uses the channel. It is deleted, unless the
                     // ledger already has a row with this ID.
                     let late = "APNs answered the request for a channel after the server had stopped waiting for it"
-                    let row = Self.rows([(channelID, task.channel.storagePolicy)], of: app)
-                    _ = try await Self.make(
+                    let row = Self.newRows([(channelID, task.channel.storagePolicy)], of: app)
+                    _ = try await Self.makeChange(
                         Self.add(row, as: .deleting, reason: late, due: now, at: now), (.channelAdopted, "\(late)"),
                         audit, on: connection)
                 }

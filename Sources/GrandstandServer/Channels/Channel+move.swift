@@ -40,7 +40,7 @@ extension ChannelStore {
     /// added.
     ///
     /// - Parameter rows: a statement with the columns that identify an audience, its policy and event, Apple's ID and
-    ///   the label (`rows`).
+    ///   the label (`newRows`).
     static func add(
         _ rows: PostgresQuery, as state: Channel.State, reason: String? = nil, due: Date? = nil,
         leasedUntil: Date? = nil, at now: Date
@@ -55,7 +55,7 @@ extension ChannelStore {
     }
 
     /// Rows for `add`: channels of one app.
-    static func rows(
+    static func newRows(
         _ channels: [(channelID: String?, policy: StoragePolicy)], of app: AppEnvironment, variant: Variant? = nil,
         eventKey: EventKey? = nil, label: String? = nil
     ) -> PostgresQuery {
@@ -75,7 +75,7 @@ extension ChannelStore {
     ///   - refusals: the reasons with which APNs refused messages to channels, by channel.
     ///   - isNews: whether webhooks are told.
     /// - Returns: the changed channels.
-    static func make(
+    static func makeChange(
         _ change: PostgresQuery, _ entry: (Contract.AuditAction, PostgresQuery)?, _ audit: AuditRows,
         refusals: [UUID: String] = [:], isNews: Bool = true, on connection: PostgresConnection
     ) async throws -> [Channel] {

@@ -19,7 +19,7 @@ extension ChannelStore {
     /// place that an urgent event took from another event must not go to a third one. The second criterion is the time
     /// at which the channel is needed: the event's opening, otherwise the kick-off, otherwise the declaration. The next
     /// criteria are the kick-off and the declaration.
-    static func need(now: Date) -> PostgresQuery {
+    static func needOrder(now: Date) -> PostgresQuery {
         """
         \(urgency(now: now)) desc, coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
         coalesce(e.created_at, c.created_at), c.id
@@ -65,7 +65,7 @@ extension ChannelStore {
     }
 
     /// The number of free places in the quota of an app `a` with its environment `ae`.
-    static let places: PostgresQuery = """
+    static let freePlaces: PostgresQuery = """
         least(a.channel_limit, \(APNsLimits.channels) - (
             select count(*) from unmanaged_channels u
             where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
@@ -73,17 +73,17 @@ extension ChannelStore {
             and c.state in \(Channel.State.sql(.countsAgainstQuota)))
         """
 
-    /// Lets as many failed channels try again as the quota has room for, in the order `need`. If Apple refused the last
-    /// creation because Apple has no place left, only the first channel tries again, at the time `full_until`, because all
-    /// channels would get the same answer. A channel that tries again loses the reason `quota-exhausted`, because it no
-    /// longer waits for the quota. For each place that an urgent event lacks, one idle channel is deleted immediately. The
-    /// place of the idle channel becomes free when Apple has confirmed the deletion. The confirmation wakes the next
-    /// alignment, which assigns the places. A creation that gets no place waits for twenty seconds.
+    /// Lets as many failed channels try again as the quota has room for, in the order `needOrder`. If Apple refused the
+    /// last creation because Apple has no place left, only the first channel tries again, at the time `full_until`,
+    /// because all channels would get the same answer. A channel that tries again loses the reason `quota-exhausted`,
+    /// because it no longer waits for the quota. For each place that an urgent event lacks, one idle channel is deleted
+    /// immediately. The place of the idle channel becomes free when Apple has confirmed the deletion. The confirmation
+    /// wakes the next alignment, which assigns the places. A creation that gets no place waits for twenty seconds.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (
             select c.id, c.bundle_id, c.environment, \(urgency(now: now)) as urgency,
-                row_number() over (partition by c.bundle_id, c.environment order by \(need(now: now))) as place
+                row_number() over (partition by c.bundle_id, c.environment order by \(needOrder(now: now))) as place
             from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
         ), room as materialized (
             -- Counted once for each app and environment, not for each channel.
@@ -91,12 +91,12 @@ extension ChannelStore {
                 select count(*) from channels c where c.bundle_id = w.bundle_id and c.environment = w.environment
                     and c.state = 'deleting' and c.attempts <= 3) as leaving,
                 -- While a confirmed deletion is newer than Apple's refusal, its place is given before another is freed.
-                case when ae.full_since is null or \(places) <= 0 then \(places)
+                case when ae.full_since is null or \(freePlaces) <= 0 then \(freePlaces)
                     when ae.full_until > \(now) then 0 else w.urgent end as free,
-                case when ae.full_since is null then \(places)
+                case when ae.full_since is null then \(freePlaces)
                     when ae.full_until > \(now) or exists (select from channels c where c.bundle_id = w.bundle_id
                         and c.environment = w.environment and c.state = 'creating') then 0
-                    else least(\(places), 1) end as turns
+                    else least(\(freePlaces), 1) end as turns
             from (select bundle_id, environment, count(*) filter (where urgency = 2) as live,
                     count(*) filter (where urgency > 0) as urgent from due group by bundle_id, environment) w
             join apps a on a.bundle_id = w.bundle_id
@@ -125,7 +125,7 @@ extension ChannelStore {
     }
 
     /// Leases one idle channel for deletion before its planned time, because an operator needs its place.
-    func spare(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ChannelTask? {
+    func claimIdle(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ChannelTask? {
         try await leasing(
             Self.move(
                 """
@@ -157,7 +157,7 @@ extension ChannelStore {
     ///
     /// - Parameter askAgainAt: when a creation is tried again; `nil`: an API call waits for the refused creation, so it
     ///   is not tried again.
-    static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> PostgresQuery {
+    static func setFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> PostgresQuery {
         """
         update app_environments set full_since = coalesce(full_since, \(now)),
             full_until = greatest(full_until, \(askAgainAt)) where \(AppColumns.isOf(app))
@@ -166,7 +166,7 @@ extension ChannelStore {
 
     /// Records that Apple has a place: after a creation, all creations that wait for one may go, and after a deletion
     /// only one.
-    static func hasRoom(_ app: AppEnvironment, forOne: Bool) -> PostgresQuery {
+    static func setRoom(_ app: AppEnvironment, forOne: Bool) -> PostgresQuery {
         """
         update app_environments ae set full_until = null, full_since = case when \(forOne) and exists (
             select from channels c where \(AppColumns.isOf(app, row: "c")) and \(waitsForPlace)) then full_since end
@@ -188,14 +188,14 @@ extension ChannelStore {
             // Counted by a statement that begins after the lock, so it sees what earlier holders of the lock added.
             let room = try await connection.query(
                 """
-                select \(Self.places) as places from app_environments ae join apps a using (bundle_id)
+                select \(Self.freePlaces) as places from app_environments ae join apps a using (bundle_id)
                 where \(AppColumns.isOf(address.app, row: "ae"))
                 """)
             guard try room[0].decode(Int.self, "places") > 0 else { return nil }
             let added = Self.add(
-                Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
+                Self.newRows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
                 as: .creating, leasedUntil: leasedUntil, at: now)
-            let channel = try await Self.make(added, nil, AuditRows(by: .server, at: now), on: connection)[0]
+            let channel = try await Self.makeChange(added, nil, AuditRows(by: .server, at: now), on: connection)[0]
             try await IdempotentRequest.current?.note(channel.id, on: connection)
             return ChannelTask(channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
         }

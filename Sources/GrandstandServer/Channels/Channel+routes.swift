@@ -71,7 +71,7 @@ extension ChannelCalls {
             try await channels.reserve(draft, for: app, now: now(), leasedUntil: leasedUntil)
         }
         var reserved = try await reserve()
-        if reserved == nil, let spare = try await channels.spare(app, now: now(), leasedUntil: leasedUntil),
+        if reserved == nil, let spare = try await channels.claimIdle(app, now: now(), leasedUntil: leasedUntil),
             try await delete(spare, by: actor).0.state == .deleted
         {
             reserved = try await reserve()
@@ -179,7 +179,7 @@ extension ChannelCalls {
             return Problem(
                 .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")
         case .unsent(let reason), .withheld(let reason):
-            let (key, file) = (address.credentials.keyID, gateway.keyFile(of: address.credentials))
+            let (key, file) = (address.credentials.keyID, gateway.keyFileState(of: address.credentials))
             return Problem(
                 file == .ok ? .apnsUnanswered : .credentialsMissing,
                 "APNs could not be asked to \(verb): \(reason). AuthKey_\(key).p8 in GRANDSTAND_APNS_KEY_DIR is "

@@ -182,11 +182,11 @@ extension ChannelStore {
             let app = try await Self.lock(app, on: connection).read(APNsAddress.self).app
             let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
             if let eventKey {
-                try await Self.prepare(eventKey, policy, for: audience, within: reach, now: now, on: connection)
+                try await Self.prepareImport(eventKey, policy, for: audience, within: reach, now: now, on: connection)
             }
-            let row = Self.rows(
+            let row = Self.newRows(
                 [(wanted.channelId, policy)], of: app, variant: variant, eventKey: eventKey, label: wanted.label)
-            let taken = try await Self.make(
+            let taken = try await Self.makeChange(
                 Self.add(row, as: .active, at: now), (.channelImported, "null"),
                 AuditRows(by: actor, at: now, answer: answer), on: connection)
             guard let channel = taken.first else {
@@ -212,7 +212,7 @@ extension ChannelStore {
     }
 
     /// Checks that the event has this audience. An intent that was not sent to Apple yet is replaced.
-    private static func prepare(
+    private static func prepareImport(
         _ eventKey: EventKey, _ policy: StoragePolicy, for audience: Audience.ID, within reach: AppReach, now: Date,
         on connection: PostgresConnection
     ) async throws {

@@ -12,7 +12,7 @@ struct ChannelCalls: Sendable {
     let channels: ChannelStore
     /// When the lease of its channel ends, another caller may take over the channel. A call extends the lease.
     let worker: Worker
-    let witness = ListReadings()
+    let listReadings = ListReadings()
 
     /// Asks Apple to create the channel of `task`.
     ///
@@ -21,7 +21,7 @@ struct ChannelCalls: Sendable {
     func create(
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
     ) async throws -> (Channel, APNsAnswer<String>) {
-        let keeper = keep(task)
+        let keeper = keepLease(task)
         defer { keeper.cancel() }
         if await readListIfNeeded(task), try await !channels.beginCall(of: task, now: now()) {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
@@ -37,7 +37,7 @@ struct ChannelCalls: Sendable {
     func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         // The table's constraint says that a channel in `deleting` has an ID.
         let channelID = task.channel.channelID ?? ""
-        let keeper = keep(task)
+        let keeper = keepLease(task)
         defer { keeper.cancel() }
         let answer = await gateway.deleteChannel(channelID, at: task.address)
         // A 404 alone may also come from a wrong address, so Apple's list must not have the channel either.
@@ -57,7 +57,7 @@ struct ChannelCalls: Sendable {
     func now() -> Date { worker.now() }
 
     /// Extends the task's lease until its calls end.
-    private func keep(_ task: ChannelTask) -> Task<Void, Never> {
+    private func keepLease(_ task: ChannelTask) -> Task<Void, Never> {
         worker.keepLease { try await channels.extendLease(of: task, until: leasedUntil) }
     }
 
@@ -93,7 +93,7 @@ extension ChannelCalls {
     /// one claim.
     func calling() -> WorkLoop<ChannelTask> {
         WorkLoop(
-            .init(slots: 32, rest: .milliseconds(5), pollInterval: .seconds(5)),
+            .init(slots: 32, minPause: .milliseconds(5), pollInterval: .seconds(5)),
             failure: "channels could not be claimed", worker,
             claim: { limit, _ in
                 let tasks = try await channels.claimDue(now: now(), leasedUntil: leasedUntil, limit: limit)
@@ -109,7 +109,7 @@ extension ChannelCalls {
     ///   - calling: makes the calls that are due now. Each recorded result signals `.channels`, which wakes this loop.
     func aligning(_ tenure: ChannelTenure, waking calling: WorkLoop<ChannelTask>) -> WorkLoop<Never> {
         WorkLoop(
-            .init(rest: .milliseconds(250), pollInterval: .seconds(5), topic: .channels),
+            .init(minPause: .milliseconds(250), pollInterval: .seconds(5), topic: .channels),
             failure: "channels could not be brought in line with the events", worker
         ) { _, _ in
             // If alignment failed, calls from earlier alignments are still due.
@@ -154,9 +154,9 @@ final class ListReadings: Sendable {
 /// channel that was not in the list before can be the new channel. One list serves all creations of an app for half a
 /// minute.
 extension ChannelCalls {
-    /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.witnessAge`, it
-    /// proves nothing, so this limit is half of that age.
-    private static let freshness: TimeInterval = CreationMatch.witnessAge / 2
+    /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.longestListAge`,
+    /// it proves nothing, so this limit is half of that age.
+    private static let freshness: TimeInterval = CreationMatch.longestListAge / 2
 
     /// Seconds to wait after a failed reading of the list.
     private static let rest: TimeInterval = 5
@@ -169,7 +169,7 @@ extension ChannelCalls {
     ///   (`ChannelStore.beginCall`).
     func readListIfNeeded(_ task: ChannelTask) async -> Bool {
         let app = task.address.app
-        let times = witness.times.withLock { $0[app] ?? .init() }
+        let times = listReadings.times.withLock { $0[app] ?? .init() }
         let latest = [task.listAskedAt, times.list].compactMap { $0 }.max()
         if let latest, now().timeIntervalSince(latest) < Self.freshness {
             return latest > task.listAskedAt ?? .distantPast
@@ -181,20 +181,20 @@ extension ChannelCalls {
 
     /// The reading in progress; if there is none, a new one.
     private func reading(of address: APNsAddress) -> Task<Void, Never> {
-        witness.times.withLock { times in
+        listReadings.times.withLock { times in
             if let reading = times[address.app]?.reading { return reading }
-            let reading = Task { await read(address) }
+            let reading = Task { await readList(address) }
             times[address.app, default: .init()].reading = reading
             return reading
         }
     }
 
-    private func read(_ address: APNsAddress) async {
+    private func readList(_ address: APNsAddress) async {
         let askedAt = now()
         var (list, failure): (Date?, Date?) = (nil, nil)
         if case .accepted(let listing, _) = await gateway.listChannels(at: address) {
             do {
-                try await channels.witness(listing, askedAt: askedAt, seenAt: now(), address.app)
+                try await channels.recordListing(listing, askedAt: askedAt, seenAt: now(), address.app)
                 list = askedAt
             } catch {
                 logger.warning(
@@ -204,7 +204,7 @@ extension ChannelCalls {
         } else {
             failure = now()
         }
-        witness.times.withLock { [list, failure] times in
+        listReadings.times.withLock { [list, failure] times in
             times[address.app] = .init(list: list ?? times[address.app]?.list, failure: failure)
         }
     }

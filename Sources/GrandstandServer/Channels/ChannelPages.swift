@@ -33,7 +33,7 @@ extension Resource {
                 words: ["Takes a channel into the ledger that Apple lists, for the event or for none."], asks: true,
                 notice: { _, _ in "The channel is in the ledger." }),
             Action(
-                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", fixed: "verify=true",
+                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", presets: "verify=true",
                 notice: { channel, _ in
                     "Apple \(channel["verified"]?.flag("exists") == true ? "has" : "does not have") the channel."
                 }),

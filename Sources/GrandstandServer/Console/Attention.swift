@@ -16,7 +16,7 @@ struct Attention: Sendable {
 
     /// The problems of one app in one environment.
     static func list(_ quota: Quota) -> [Attention] {
-        let app = quota.place
+        let app = quota.app
         var list: [Attention] = []
         func add(
             _ level: Contract.QuotaLevel, _ text: String, _ alarm: Contract.QuotaAlarm? = nil, _ advice: String = ""

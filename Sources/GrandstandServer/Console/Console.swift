@@ -11,7 +11,7 @@ struct Console: Sendable {
     static let path = "/console"
 
     /// The texts of the templates by name. Each is a file `NAME.mustache`, compiled into the binary.
-    static let texts = EmbeddedFiles.texts.reduce(into: [String: String]()) { texts, file in
+    static let sources = EmbeddedFiles.texts.reduce(into: [String: String]()) { texts, file in
         if file.key.hasSuffix(".mustache") { texts[String(file.key.dropLast(9))] = file.value }
     }
 
@@ -24,7 +24,7 @@ struct Console: Sendable {
         MustacheContentTypes.register(HTMLText(), named: HTMLText.name)
         // Each template sets its content type, because a partial does not inherit it.
         let type = "{{% CONTENT_TYPE: \(HTMLText.name)}}"
-        library = MustacheLibrary(templates: try Self.texts.mapValues { try MustacheTemplate(string: type + $0) })
+        library = MustacheLibrary(templates: try Self.sources.mapValues { try MustacheTemplate(string: type + $0) })
     }
 
     /// A whole page.
@@ -67,7 +67,7 @@ enum ConsolePath {
 
     /// The page that is shown after signing in. This is always a page of the console, even if the link's `next` is
     /// another address.
-    static func returning(to target: String?) -> String {
+    static func safeReturn(to target: String?) -> String {
         guard let target, target.hasPrefix(Console.path),
             target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
             target.utf8.count <= 2_048, !target.hasPrefix(signIn), !target.hasPrefix(signOut)

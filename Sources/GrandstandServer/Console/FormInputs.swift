@@ -33,7 +33,7 @@ extension FormInput {
     /// A field of one line that may be empty.
     static func line(_ name: String, _ label: String, _ value: String, isTime: Bool = false) -> FormInput {
         FormInput(
-            name: name, label: label, value: isTime ? FormTime.local(value) : value, isLine: true, isTime: isTime)
+            name: name, label: label, value: isTime ? FormTime.field(value) : value, isLine: true, isTime: isTime)
     }
 
     /// The field for a member. A member of an inner object has the object's name before its own; check boxes have the
@@ -45,7 +45,7 @@ extension FormInput {
     /// - Returns: `nil` for a shape that no field can express.
     init?(_ member: RequestShape.Member, of schema: String? = nil, in object: String? = nil, _ initial: JSONValue?) {
         self.init(
-            name: member.field(in: object),
+            name: member.fieldName(in: object),
             label: [object, member.name].compactMap(\.self).map(Wording.label).joined(separator: ": "),
             help: schema.flatMap { ContractText.help($0, member.name) }, isRequired: member.isRequired)
         let chosen = (initial?.elements ?? initial.map { [$0] } ?? []).compactMap(\.string)
@@ -58,7 +58,7 @@ extension FormInput {
             isLine = !isLong
         case .time:
             (isLine, isTime) = (true, true)
-            value = FormTime.local(value)
+            value = FormTime.field(value)
         case .integer:
             isLine = true
             value = initial?.integer.map(String.init) ?? ""
@@ -84,7 +84,7 @@ extension FormInput {
 }
 
 extension RequestShape.Member {
-    fileprivate func field(in object: String?) -> String {
+    fileprivate func fieldName(in object: String?) -> String {
         if case .array(.words, _, _) = shape { return String(name.dropLast()) }
         return (object.map { $0 + "." } ?? "") + name
     }
@@ -92,7 +92,7 @@ extension RequestShape.Member {
     /// Whether the form has a field for this member or for one within it.
     fileprivate func isIn(_ fields: FormFields, _ object: String?) -> Bool {
         if let inner = shape.parts { return inner.contains { $0.isIn(fields, name) } }
-        let field = field(in: object)
+        let field = fieldName(in: object)
         return fields.entries.contains { $0.name == field }
     }
 }
@@ -145,7 +145,7 @@ extension RequestShape {
         keeping present: JSONValue? = nil, clears: Bool = false
     ) -> String? {
         let written = (members ?? []).filter { !hidden.contains($0.name) }.compactMap { member -> String? in
-            let field = member.field(in: object)
+            let field = member.fieldName(in: object)
             let value: String? =
                 if let kept = present?[member.name], !member.isIn(fields, object) {
                     kept.isNull ? nil : String(decoding: kept.source, as: UTF8.self)

@@ -37,7 +37,7 @@ struct Overview: ConsolePage {
 }
 
 extension Quota {
-    var place: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
+    var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
     /// The places that are taken: by existing channels, and by channels that are being created.
     var taken: Int { used + reserved }
@@ -94,10 +94,10 @@ extension API {
                 let live = try await stores.events.agenda(
                     where: EventFilter(state: .live, reach: visit.reach), limit: 20, now: visit.now)
                 let samples = try await stores.channels.samples(
-                    QuotaHistory(
+                    HistoryQuery(
                         reach: .only(Set(quotas.filter(\.isUsed).prefix(20).map(\.bundleID))),
                         from: visit.now.addingTimeInterval(-Overview.span), to: visit.now,
-                        step: QuotaHistory.coarse))
+                        step: HistoryQuery.coarse))
                 let figures = Figure.all(
                     try await activity(within: visit.reach, now: visit.now), readiness().apns, now: visit.now)
                 return .page(
@@ -111,7 +111,7 @@ extension API {
     ///
     /// Nobody needs an exact number beyond 100,000. The second part reads only the lanes that have something to send.
     private func activity(within reach: AppReach, now: Date) async throws -> (messages: Int, oldest: Date?) {
-        let row = try await stores.reports.query(
+        let row = try await stores.longReads.query(
             """
             select (select count(*) from (
                 select from broadcasts b where b.accepted_at > \(now.addingTimeInterval(-60)) and not b.scheduled

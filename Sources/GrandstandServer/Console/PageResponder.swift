@@ -34,7 +34,7 @@ struct PageResponder: Sendable {
     private func respond(_ route: PageRoute, _ request: Request, _ context: APIContext) async -> Response {
         let isForm = route.form != nil
         let path = request.uri.path
-        let back = isForm ? Self.back(request) : path
+        let back = isForm ? Self.backPath(request) : path
         var sender: SignedIn?
         var form: FormFields?
         do {
@@ -47,7 +47,7 @@ struct PageResponder: Sendable {
             let isFromScript = !isForm && request.headers[.grandstandLive] != nil
             let signedIn = try await api.signedIn(session, extends: !isFromScript)
             sender = signedIn
-            try api.resume(signedIn.key, context, for: [])
+            try api.countRequest(signedIn.key, context, for: [])
             try API.check(signedIn.key, for: route.scope.map { [$0] })
             var visit = Visit(
                 key: signedIn.key, query: QueryParameters(FormFields(request.uri.query ?? "")), path: path,
@@ -56,8 +56,8 @@ struct PageResponder: Sendable {
             if isForm {
                 visit.fields = try await FormFields(of: request, upTo: Self.formLimit)
                 form = visit.fields
-                visit.form = signedIn.session.form(visit.fields["token"])
-                guard visit.form != nil else { throw Self.foreign }
+                visit.formID = signedIn.session.formID(visit.fields["token"])
+                guard visit.formID != nil else { throw Self.foreignForm }
                 if route.form == .irreversible { try await confirm(visit.fields, signedIn, context) }
             }
             switch try await route.handler(visit) {
@@ -72,7 +72,7 @@ struct PageResponder: Sendable {
             // The sign-in page after a session has ended.
             let fault = "You were signed out: \(problem.detail)" + (isForm ? " Nothing was sent." : "")
             let page = SignIn(returningTo: isForm ? back : request.uri.string, fault: fault)
-            return keeping("", of: request, in: response(page, for: problem))
+            return withCookie("", of: request, in: response(page, for: problem))
         } catch {
             guard let form, let refused = Problem(shown: error) else {
                 return refusal(error, request, context, sender, at: back)
@@ -89,7 +89,7 @@ struct PageResponder: Sendable {
 
     // MARK: Checks
 
-    static let foreign = Problem(
+    static let foreignForm = Problem(
         .forbidden,
         "This form is of another session: you may have signed in anew since. Nothing was sent. Open the page again, or "
             + "look through what you typed and send it again.")
@@ -99,7 +99,7 @@ struct PageResponder: Sendable {
         do {
             let key = try await api.identify(fields["currentKey"] ?? "", context, for: [])
             guard key.id == signedIn.key.id else {
-                throw api.refusal("That is another key than the one you signed in with.", context)
+                throw api.authFailure("That is another key than the one you signed in with.", context)
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             throw Problem(
@@ -109,10 +109,10 @@ struct PageResponder: Sendable {
     }
 
     /// The page of this server that contained the form, by `Referer`.
-    private static func back(_ request: Request) -> String {
+    private static func backPath(_ request: Request) -> String {
         let referrer = request.headers[.referer] ?? ""
         let start = referrer.firstRange(of: Console.path)?.lowerBound
-        return ConsolePath.returning(to: start.map { String(referrer[$0...]) })
+        return ConsolePath.safeReturn(to: start.map { String(referrer[$0...]) })
     }
 
     /// Calls an operation with a key, as its route does: the same checks, the same handler, and the same stored answers.
@@ -158,9 +158,9 @@ struct PageResponder: Sendable {
     func redirect(to path: String) -> Response { Response(status: .seeOther, headers: [.location: path]) }
 
     /// The answer with the cookie of a session; an empty secret deletes the cookie.
-    func keeping(_ secret: String, of request: Request, in response: Response) -> Response {
+    func withCookie(_ secret: String, of request: Request, in response: Response) -> Response {
         var response = response
-        response.setCookie(request.sessionCookie(secret, isSecure: api.isSecure))
+        response.setCookie(request.sessionCookie(secret, isSecure: api.servesTLS))
         return response
     }
 

@@ -51,7 +51,7 @@ struct Detail: Sendable {
     var below: [Listing] = []
 
     /// The name of the member that identifies the object.
-    var name: String { String(path.drop { $0 != ":" }.dropFirst()) }
+    var idName: String { String(path.drop { $0 != ":" }.dropFirst()) }
 }
 
 /// A column of a list, or a fact of an object.
@@ -112,7 +112,7 @@ struct Action: Sendable {
     /// Members without a field.
     var hidden: Set<String> = ["bundleId"]
     /// Fields with a fixed value, form-encoded. With them, the form shows no members of the body.
-    var fixed = ""
+    var presets = ""
     /// Whether a page of its own asks first.
     var asks = false
     /// The body that the form of this page begins with.
@@ -122,7 +122,7 @@ struct Action: Sendable {
     /// Whether the object's page, or the list's, offers the action.
     var isOffered: @Sendable (Shown) -> Bool = { _ in true }
     /// What the secret in the answer is for; `nil`: there is none.
-    var secret: String?
+    var secretUse: String?
     /// A sentence for the next page, or the title of the secret's page.
     var notice: @Sendable (JSONValue, FormFields) -> String = { _, _ in "" }
 }
@@ -140,7 +140,7 @@ extension Action {
 
 extension String {
     /// Whether a member with this name is a time.
-    fileprivate var isTime: Bool { self == "at" || ["At", "Since", "Until"].contains(where: hasSuffix) }
+    fileprivate var namesTime: Bool { self == "at" || ["At", "Since", "Until"].contains(where: hasSuffix) }
 }
 
 extension Piece {
@@ -153,7 +153,7 @@ extension Piece {
             case "state": [.state(text)]
             case "eventKey":
                 [EventKey(rawValue: text).map { .link(text, ConsolePath.event($0)) } ?? .words(text)]
-            case _ where name.isTime: [RFC3339.date(text).map { .moment($0, exact: name == "at") } ?? .quoted(text)]
+            case _ where name.namesTime: [RFC3339.date(text).map { .moment($0, exact: name == "at") } ?? .quoted(text)]
             case _ where name == "prefix" || name.lowercased().hasSuffix("id"): [.code(text)]
             default: [.quoted(text)]
             }

@@ -64,7 +64,7 @@ extension ResourcePage {
             let members = entry.name.split(separator: ".").map(String.init)
             return FormInput(
                 name: entry.name, label: members.map(Wording.label).joined(separator: ": "),
-                help: problem.errors.first { $0.pointer == JSONText.pointer(members) }?.detail, value: entry.value,
+                help: problem.errors.first { $0.pointer == PointerText.pointer(members) }?.detail, value: entry.value,
                 isLong: true)
         }
         offers = [

@@ -83,14 +83,14 @@ extension Resource {
             return offer
         }
         let guide = OperationGuide(action.operation)
-        offer.inputs = names(action).compactMap { FormInput($0, help: $0.text, nil) }
-        if action.fixed.isEmpty, let shape = guide.shape {
-            offer.inputs += shape.inputs(of: guide.schema, without: action.hidden) { name in
+        offer.inputs = pathFields(action).compactMap { FormInput($0, help: $0.text, nil) }
+        if action.presets.isEmpty, let shape = guide.shape {
+            offer.inputs += shape.inputs(of: guide.bodySchema, without: action.hidden) { name in
                 if let object = shown.object { return object[name] }
                 return visit.query[name].flatMap { .text($0) }
             }
         }
-        let fixed = FormFields(action.fixed)
+        let fixed = FormFields(action.presets)
         for parameter in guide.parameters where fixed[parameter.name] == nil {
             guard case .flag = parameter.shape else { continue }
             let choice = Choice("true", label: parameter.help, isChosen: false)
@@ -105,7 +105,7 @@ extension Resource {
     }
 
     /// The parameters of the operation's path that are not in the form's own path. The form has fields for them.
-    private func names(_ action: Action) -> [OperationGuide.Parameter] {
+    private func pathFields(_ action: Action) -> [OperationGuide.Parameter] {
         let path = (path + action.path).split(separator: "/")
         return OperationGuide(action.operation).parameters.filter {
             $0.place == "path" && !path.contains(":\($0.name)")
@@ -115,9 +115,9 @@ extension Resource {
     /// Calls the action's operation with the body that the form expresses.
     private func perform(_ action: Action, _ visit: Visit) async throws -> PageRoute.Answer {
         let operation = action.operation
-        let fields = FormFields(entries: visit.fields.entries + FormFields(action.fixed).entries)
+        let fields = FormFields(entries: visit.fields.entries + FormFields(action.presets).entries)
         var (parameters, headers) = (visit.parameters, HTTPFields())
-        for name in names(action).map(\.name) {
+        for name in pathFields(action).map(\.name) {
             parameters[name[...]] = PercentEncoding.encode(fields[name] ?? "")[...]
         }
         var present: (object: JSONValue, version: String?)?
@@ -139,11 +139,11 @@ extension Resource {
         var next = visit.fill(path)
         if let detail, operation.method != "DELETE" || list == nil {
             // Where a secret is new, the key that has it may be, too.
-            let isMade = !action.isOnOne || action.secret != nil
-            next = visit.fill(path + detail.path, isMade ? [detail.name: answer.text(detail.name)] : [:])
+            let isMade = !action.isOnOne || action.secretUse != nil
+            next = visit.fill(path + detail.path, isMade ? [detail.idName: answer.text(detail.idName)] : [:])
         }
         let notice = action.notice(answer, fields)
-        guard let purpose = action.secret else { return .elsewhere(next, notice: notice) }
+        guard let purpose = action.secretUse else { return .elsewhere(next, notice: notice) }
         return .page(
             ResourcePage(
                 notice, secret: answer["secret"]?.string, for: purpose, warnings: answer.texts("warnings"), next: next))

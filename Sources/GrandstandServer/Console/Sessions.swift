@@ -110,7 +110,7 @@ struct SessionSecret: Sendable {
     }
 
     /// - Returns: what identifies the form; `nil` for text that is not a token of this session.
-    func form(_ token: String?) -> [UInt8]? {
+    func formID(_ token: String?) -> [UInt8]? {
         guard let bytes = token.flatMap({ Base64URL.bytes($0) }), bytes.count == 48,
             isEqualInConstantTime(Array(bytes.dropFirst(16)), tag(Array(bytes.prefix(16))))
         else { return nil }

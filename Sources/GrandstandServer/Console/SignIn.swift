@@ -13,14 +13,14 @@ struct SignIn: ConsolePage {
     let next: String
 
     init(returningTo target: String?, fault: String? = nil) {
-        (next, self.fault) = (ConsolePath.returning(to: target), fault)
+        (next, self.fault) = (ConsolePath.safeReturn(to: target), fault)
     }
 }
 
 /// `/console/sign-in` and `/console/sign-out`: start a session with a key, and end it.
 extension PageResponder {
     /// The maximum size of the form. It is enough for a form-encoded key and a path to return to.
-    private static let signInLimit = 8 * 1_024
+    private static let signInFormLimit = 8 * 1_024
 
     func addSignIn(to router: Router<APIContext>) {
         router.get(RouterPath(ConsolePath.signIn)) { request, _ in
@@ -32,17 +32,17 @@ extension PageResponder {
 
     private func signOut(_ request: Request) async throws -> Response {
         try request.checkOrigin()
-        let token = try await FormFields(of: request, upTo: Self.signInLimit)["token"]
+        let token = try await FormFields(of: request, upTo: Self.signInFormLimit)["token"]
         if let session = request.session {
-            guard session.form(token) != nil else { throw Self.foreign }
+            guard session.formID(token) != nil else { throw Self.foreignForm }
             try await api.endSession(session)
         }
-        return keeping("", of: request, in: redirect(to: ConsolePath.signIn))
+        return withCookie("", of: request, in: redirect(to: ConsolePath.signIn))
     }
 
     private func signIn(_ request: Request, _ context: APIContext) async throws -> Response {
         try request.checkOrigin()
-        let fields = try await FormFields(of: request, upTo: Self.signInLimit)
+        let fields = try await FormFields(of: request, upTo: Self.signInFormLimit)
         let next = fields["next"]
         do {
             let key = try await api.identify(fields["key"] ?? "", context, for: [])
@@ -54,7 +54,7 @@ extension PageResponder {
             let session = try await api.beginSession(key)
             // Signing in ends the browser's previous session.
             if let previous = request.session { try await api.endSession(previous) }
-            return keeping(session.text, of: request, in: redirect(to: ConsolePath.returning(to: next)))
+            return withCookie(session.text, of: request, in: redirect(to: ConsolePath.safeReturn(to: next)))
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return response(SignIn(returningTo: next, fault: problem.detail), for: problem)
         }

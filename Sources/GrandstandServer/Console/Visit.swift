@@ -49,7 +49,7 @@ struct Visit: PathReading {
     /// The form's fields.
     var fields = FormFields("")
     /// What identifies the form; `nil`: no form was sent.
-    var form: [UInt8]?
+    var formID: [UInt8]?
     /// Calls an operation of the API with the visitor's key.
     var perform: @Sendable (PageCall) async throws -> Response
 
@@ -67,11 +67,11 @@ struct Visit: PathReading {
     ) async throws -> (object: JSONValue, version: String?) {
         var headers = headers
         // Deletions and reads may be repeated anyhow.
-        if let form, !["DELETE", "GET"].contains(operation.method) {
+        if let formID, !["DELETE", "GET"].contains(operation.method) {
             // The key stays the same if the form is sent again with the same fields.
             let content = fields.entries.filter { $0.name != "token" }.map { "\n\($0.name)=\($0.value)" }
             headers[.idempotencyKey] =
-                "console-" + Base64URL.text(SHA256.hash(form + Array((path + content.joined()).utf8)))
+                "console-" + Base64URL.text(SHA256.hash(formID + Array((path + content.joined()).utf8)))
         }
         let response = try await perform((operation, parameters ?? self.parameters, query, body, headers))
         let bytes = try await response.bytes()

@@ -36,10 +36,10 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     private let state = Mutex(State())
     private let slots, limit: Int
-    private let isOneAnswer: Bool
+    private let failsAsOne: Bool
     /// How long the last batch must be under way before another batch begins beside it.
     private let extraSlotDelay = Duration.milliseconds(50)
-    private let rest: @Sendable (Duration) -> Duration
+    private let pause: @Sendable (Duration) -> Duration
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
 
@@ -60,8 +60,8 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         owner: (@Sendable (Item) -> BundleID)? = nil,
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        (self.slots, self.limit, self.rest, self.owner, self.work) = (slots, limit, rest, owner, work)
-        self.isOneAnswer = isOneAnswer
+        (self.slots, self.limit, self.pause, self.owner, self.work) = (slots, limit, rest, owner, work)
+        self.failsAsOne = isOneAnswer
     }
 
     /// The number of items that wait for a slot.
@@ -72,7 +72,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// - Throws: the errors of the work.
     func run(_ item: Item) async throws -> Output {
-        try await PostgresTimeLimit.counting {
+        try await PostgresTimeLimit.countingWait {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
                 if enter() { startNext() }
@@ -92,7 +92,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     /// Is called when a batch begins. If it takes long, another one starts beside it for the items that wait by then.
-    private func watch() {
+    private func addSlotIfSlow() {
         guard slots > 1 else { return }
         Task.detached { [self] in
             try? await Task.sleep(for: extraSlotDelay)
@@ -102,7 +102,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Rests after a batch that began then, and gives its slot to calls that wait.
     private func leave(_ began: ContinuousClock.Instant) {
-        let rest = min(.seconds(1), rest(began.duration(to: .now)))
+        let rest = min(.seconds(1), pause(began.duration(to: .now)))
         guard rest > .zero else { return startNext() }
         Task.detached {
             try? await Task.sleep(for: rest)
@@ -128,7 +128,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             return next
         }
         guard let first = next.first else { return }
-        watch()
+        addSlotIfSlow()
         // The batch runs in a new task: it must not belong to the task of a caller, or join that task's transaction. Its
         // time limit counts from the call that has waited longest, so that this call is answered in time. If the call is
         // alone, its earlier waits count, too.
@@ -152,7 +152,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             results = try await work(items).map { .success($0) }
             precondition(results.count == items.count, "an item has no output")
         } catch
-            where items.count == 1 || isOneAnswer
+            where items.count == 1 || failsAsOne
             || (error as? Problem)?.kind == .storeUnavailable && error as? Problem != .contention
         {
             // The slot of a failed batch does not rest, because the callers have already waited long for a database

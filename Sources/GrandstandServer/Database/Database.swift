@@ -11,7 +11,7 @@ package struct Database: Sendable, PostgresQuerying {
     private let identity: ObjectIdentifier
 
     /// Counts deliveries that got their final state, after the commit.
-    private let counting: Counting
+    private let countDelivery: Counting
 
     /// Whether the work of this object may take long. A request then gives up after 30 s at the earliest
     /// (`PostgresTimeLimit.long`), unless the database answers no caller at all.
@@ -35,7 +35,7 @@ package struct Database: Sendable, PostgresQuerying {
         self.share = share
         identity = other?.identity ?? ObjectIdentifier(pool)
         let nobody: Counting = { _ in }
-        self.counting = counting ?? other.map(\.counting) ?? nobody
+        self.countDelivery = counting ?? other.map(\.countDelivery) ?? nobody
     }
 
     @discardableResult
@@ -92,8 +92,8 @@ package struct Database: Sendable, PostgresQuerying {
                     try value(work, Array(rows.prefix(count)))
                 }
             }
-            for occurrence in notes.news.withLock(\.occurrences) { counting(occurrence) }
-            for action in notes.actions.withLock(\.self) { action() }
+            for occurrence in notes.news.withLock(\.occurrences) { countDelivery(occurrence) }
+            for action in notes.afterCommit.withLock(\.self) { action() }
             return result
         }
     }
@@ -103,7 +103,7 @@ package struct Database: Sendable, PostgresQuerying {
     private final class Notes: Sendable {
         let news = Mutex(WebhookNews())
         /// What follows the commit.
-        let actions = Mutex<[@Sendable () -> Void]>([])
+        let afterCommit = Mutex<[@Sendable () -> Void]>([])
     }
 
     /// What is noted in this task's transaction.
@@ -137,7 +137,7 @@ package struct Database: Sendable, PostgresQuerying {
     /// joined.
     func afterCommit(_ action: @escaping @Sendable () -> Void) {
         guard isJoined, let notes = Self.notes else { return action() }
-        notes.actions.withLock { $0.append(action) }
+        notes.afterCommit.withLock { $0.append(action) }
     }
 
     /// Runs `body` so that everything it does with this database joins the transaction of `connection`. `body` must

@@ -24,8 +24,8 @@ final class DatabaseClock: Sendable {
 
     private struct State {
         var estimate = ClockEstimate()
-        var standing = ClockStanding.right
-        var lead: TimeInterval = 0
+        var wallState = ClockStanding.right
+        var skew: TimeInterval = 0
     }
 
     private let look: @Sendable () async throws -> ClockSample
@@ -54,13 +54,13 @@ final class DatabaseClock: Sendable {
 
     /// Whether work may be claimed. Work may not be claimed if the wall clock is so wrong that Apple would refuse
     /// provider tokens.
-    var mayClaim: Bool { standing != .unusable }
+    var mayClaim: Bool { wallState != .unusable }
 
     /// Seconds by which the wall clock was ahead at the last reading.
-    var lead: TimeInterval { state.withLock { $0.lead } }
+    var skew: TimeInterval { state.withLock { $0.skew } }
 
     /// The state of the wall clock at the last reading.
-    var standing: ClockStanding { state.withLock { $0.standing } }
+    var wallState: ClockStanding { state.withLock { $0.wallState } }
 
     /// Reads the database's clock now.
     func measure() async throws {
@@ -68,11 +68,11 @@ final class DatabaseClock: Sendable {
         let lead = (sample.lead.lowerBound + sample.lead.upperBound) / 2
         let (before, standing) = state.withLock { state in
             state.estimate.add(sample)
-            if let origin = state.estimate.origin { self.origin.store(Int64(origin * 1e9), ordering: .relaxed) }
-            state.lead = lead
-            let before = state.standing
-            state.standing = ClockStanding(lead: sample.lead, before: before)
-            return (before, state.standing)
+            if let origin = state.estimate.offset { self.origin.store(Int64(origin * 1e9), ordering: .relaxed) }
+            state.skew = lead
+            let before = state.wallState
+            state.wallState = ClockStanding(lead: sample.lead, before: before)
+            return (before, state.wallState)
         }
         guard standing != before else { return }
         logger.log(

@@ -12,7 +12,7 @@ extension DatabaseFinding {
             case .connectionFailed: known ?? DatabaseTrouble(connectionError: error.message)
             case .connectionLost: known ?? .unreachable
             // The server may only have waited for a standby's confirmation.
-            case .timedOut: known ?? (error.isUnconfirmed ? .standbyAway : .slow)
+            case .timedOut: known ?? (error.isUnreplicated ? .standbyAway : .slow)
             case .cancelled, .poolClosed, .poolExhausted, .decoding, .misuse: nil
             }
         guard let trouble else { return nil }

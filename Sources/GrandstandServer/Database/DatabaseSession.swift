@@ -34,7 +34,7 @@ package struct DatabaseSession: Sendable {
                 (url, cluster) = (try await own.start(), own)
             } catch {
                 await own.stop()
-                guard sharing, (error as? PostgresClusterError)?.isHeld == true, let other = own.runningElsewhere()
+                guard sharing, (error as? PostgresClusterError)?.isHeld == true, let other = own.connectionElsewhere()
                 else { throw ExitError("\(error)") }
                 (url, cluster) = (other, nil)
             }
@@ -46,13 +46,13 @@ package struct DatabaseSession: Sendable {
             var configuration = PostgresConfiguration.stores(
                 connectionString: url, connections: sizes[pool], byKey: pool == .work,
                 changes: pool == .probe ? nil : changes)
-            if pool == .requests { configuration.maximumShared = sizes.shared }
+            if pool == .requests { configuration.maximumShared = sizes.sharesTotal }
             if let onWait { configuration.onWait = { onWait(pool.rawValue, $0) } }
             // The answers to checks show that the database is not silent. A check reports its result itself.
             configuration.health = health
             if pool == .probe {
-                configuration.acquireTimeout = DatabaseWatch.patience
-                configuration.queryTimeout = DatabaseWatch.patience
+                configuration.acquireTimeout = DatabaseWatch.slowAfter
+                configuration.queryTimeout = DatabaseWatch.slowAfter
                 configuration.sessionSettings["work_mem"] = "64kB"
             } else {
                 configuration.onFailure = onFailure
@@ -66,7 +66,7 @@ package struct DatabaseSession: Sendable {
     /// not changed.
     ///
     /// - Throws: `ExitError`, which names the command to run. After an error, nothing is left running.
-    package func ready() async throws -> DatabaseSession {
+    package func prepared() async throws -> DatabaseSession {
         do {
             try await requireUsable()
             if cluster != nil { _ = try await migrate() }
@@ -84,7 +84,7 @@ package struct DatabaseSession: Sendable {
     package var pool: PostgresPool { self[.requests] }
 
     /// Reads the database's clock, on a connection that is already open.
-    func time(_ wall: () -> Date) async throws -> ClockSample {
+    func readClock(_ wall: () -> Date) async throws -> ClockSample {
         try await pool.withConnection { connection in
             try await DatabaseClock.sample(wall) {
                 try await connection.query("select clock_timestamp() as now")[0].decode("now")
@@ -96,14 +96,14 @@ package struct DatabaseSession: Sendable {
     ///
     /// - Throws: `ExitError` if the database does not answer.
     func clock(wall: @escaping @Sendable () -> Date, logger: Logger) async throws -> DatabaseClock {
-        let clock = DatabaseClock(wall: wall, look: { try await time(wall) }, logger: logger)
+        let clock = DatabaseClock(wall: wall, look: { try await readClock(wall) }, logger: logger)
         try await Self.explaining { try await clock.measure() }
         return clock
     }
 
     /// The API keys in the database, at its present time. For commands.
     package func keys() async throws -> KeyStore {
-        let now = try await Self.explaining { try await time { Date() }.told }
+        let now = try await Self.explaining { try await readClock { Date() }.remoteTime }
         return KeyStore(database: Database(pool)) { now }
     }
 

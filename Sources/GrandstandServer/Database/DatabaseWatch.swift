@@ -10,7 +10,7 @@ final class DatabaseWatch: Sendable {
         /// The result of the last check; `nil`: the database is healthy.
         var found: DatabaseFinding?
         /// When the check in progress began.
-        var began: ContinuousClock.Instant?
+        var checkBegan: ContinuousClock.Instant?
         /// The troubles that statements and connection attempts had, each with its last time.
         var seen: [DatabaseTrouble: (finding: DatabaseFinding, at: ContinuousClock.Instant)] = [:]
         /// The trouble that was logged last.
@@ -18,9 +18,9 @@ final class DatabaseWatch: Sendable {
     }
 
     /// How long a trouble of a statement counts as present.
-    private static let memory = Duration.seconds(10)
+    private static let seenLifetime = Duration.seconds(10)
     /// A check that takes longer than this counts as a trouble.
-    static let patience = Duration.seconds(1)
+    static let slowAfter = Duration.seconds(1)
 
     private let state = Mutex(State())
     private let logger: Logger
@@ -32,7 +32,7 @@ final class DatabaseWatch: Sendable {
         // One connection may break while the database is healthy. Only the checks decide whether it is unreachable.
         guard let finding = DatabaseFinding(error), finding.trouble != .unreachable else { return }
         state.withLock { $0.seen[finding.trouble] = (finding, .now) }
-        tell()
+        logChange()
     }
 
     /// A present trouble, and whether requests fail because of it. Requests do not fail if the trouble only prevents new
@@ -40,12 +40,14 @@ final class DatabaseWatch: Sendable {
     typealias Standing = (finding: DatabaseFinding, stops: Bool)
 
     /// All present troubles. The trouble that the last check found comes first.
-    var standing: [Standing] {
+    var active: [Standing] {
         let now = ContinuousClock.now
         return state.withLock { state in
-            state.seen = state.seen.filter { now - $0.value.at < Self.memory }
+            state.seen = state.seen.filter { now - $0.value.at < Self.seenLifetime }
             var found = state.found
-            if found == nil, let began = state.began, now - began > Self.patience { found = DatabaseFinding(.slow) }
+            if found == nil, let began = state.checkBegan, now - began > Self.slowAfter {
+                found = DatabaseFinding(.slow)
+            }
             let seen = state.seen.values.map(\.finding).filter { $0.trouble != found?.trouble }
                 .sorted { $0.trouble.rawValue < $1.trouble.rawValue }
             return (found.map { [($0, true)] } ?? []) + seen.map { ($0, $0.trouble.stopsWrites) }
@@ -54,22 +56,22 @@ final class DatabaseWatch: Sendable {
 
     /// Checks the database.
     func look(at database: DatabaseSession) async {
-        state.withLock { $0.began = .now }
-        let found = await database.finding()
-        state.withLock { ($0.found, $0.began) = (found, nil) }
-        tell()
+        state.withLock { $0.checkBegan = .now }
+        let found = await database.probe()
+        state.withLock { ($0.found, $0.checkBegan) = (found, nil) }
+        logChange()
     }
 
     /// 1 for each present trouble, 0 for all others.
     func gauges(isClockWrong: Bool) -> [GaugeSample] {
-        let troubles = Set(standing.map(\.finding.trouble) + (isClockWrong ? [.clockOff] : []))
+        let troubles = Set(active.map(\.finding.trouble) + (isClockWrong ? [.clockOff] : []))
         return DatabaseTrouble.allCases.map {
             ("grandstand_database_trouble", [$0.rawValue], troubles.contains($0) ? 1 : 0)
         }
     }
 
-    private func tell() {
-        let first = standing.first?.finding
+    private func logChange() {
+        let first = active.first?.finding
         let before = state.withLock { state in
             defer { state.told = first?.trouble }
             return state.told

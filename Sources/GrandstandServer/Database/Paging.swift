@@ -17,7 +17,7 @@ extension Database {
     ) async throws -> Contract.Page<Item> {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let place = cursor.flatMap { UUID(uuidString: $0.key) }
-        guard place != nil || cursor == nil else { throw PageRequest.refusal }
+        guard place != nil || cursor == nil else { throw PageRequest.badCursor }
         let (beyond, direction): (PostgresQuery, PostgresQuery) = newestFirst ? ("<", " desc") : (">", "")
         // One more row shows whether another page follows.
         let rows = try await query(

@@ -47,7 +47,7 @@ package struct PoolSizes: Sendable, Hashable {
 
     /// The connections that all shares of `requests` may use together. Two at least: a request that holds one of `bulk`
     /// may wait for one of `reports`.
-    var shared: Int { max(2, self[.requests] / 2) }
+    var sharesTotal: Int { max(2, self[.requests] / 2) }
 
     subscript(share: Share) -> PostgresShare {
         let most =

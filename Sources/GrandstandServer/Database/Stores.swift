@@ -4,10 +4,10 @@ internal import Grandstand
 struct Stores: Sendable {
     let main, work: Database
     /// For counts of a million rows, which take a second.
-    let reports: Database
+    let longReads: Database
     let wakeUps: WakeUps
     let apps: AppStore
-    let contentTypes: ContentStore
+    let contentTypes: ContentTypeStore
     let channels: ChannelStore
     let events: EventStore
     /// For lookups with content, and for lookups from memory.
@@ -30,19 +30,19 @@ struct Stores: Sendable {
         }
         let (bulk, longWork) = (part(.requests, .bulk), main.forLongWork)
         self.main = main
-        (work, reports) = (part(.work), part(.requests, .reports))
+        (work, longReads) = (part(.work), part(.requests, .reports))
         wakeUps = WakeUps(work)
         apps = AppStore(longWork)
-        contentTypes = ContentStore(database: main)
+        contentTypes = ContentTypeStore(database: main)
         channels = ChannelStore(main)
         events = EventStore(main)
         (lookups, replicaLookups) = (LookupStore(database: main), LookupStore(database: part(.lookups)))
-        starts = StartStore(bulk, dispatch: part(.work, .starts), reports: reports)
+        starts = StartStore(bulk, dispatch: part(.work, .starts), reports: longReads)
         outbox = Outbox(
             main, bulk: bulk, dispatch: work, wakeUps: wakeUps, alertFreshness: configuration.alertFreshness)
         installations = InstallationStore(
             part(.requests, .devices), reading: longWork,
-            mostNew: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
+            mostNew: configuration.appInstallationRate > 0 ? configuration.appInstallationRate : nil,
             wakeUps: wakeUps)
         auditLog = AuditLog(database: main)
         idempotency = IdempotencyStore(database: bulk)

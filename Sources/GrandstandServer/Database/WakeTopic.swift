@@ -38,7 +38,7 @@ extension Acceptance {
     var topics: Set<WakeTopic> {
         var topics = Set(changes.lanes.flatMap(\.topics))
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
-        if events.contains(where: \.ends) { topics.insert(.channels) }
+        if changedEvents.contains(where: \.ends) { topics.insert(.channels) }
         return topics
     }
 }

@@ -24,7 +24,7 @@ final class WakeUps: Sendable {
         notifications = Batch(limit: .max) { sets in
             let topics = Set(sets.joined().map(\.rawValue)).sorted()
             // If the statement fails, the loops find the work by polling.
-            try await PostgresTimeLimit.$current.withValue(.request()) {
+            try await PostgresTimeLimit.$current.withValue(.forRequest()) {
                 // The commit does not wait for the disk, because commits of work would wait behind it.
                 _ = try await database.query(
                     """
@@ -54,16 +54,16 @@ final class WakeUps: Sendable {
             case .listening:
                 if hasListened { onReconnect() }
                 hasListened = true
-                wake(Set(WakeTopic.allCases))
+                wakeLocal(Set(WakeTopic.allCases))
             case .notification(let channel, let sender) where sender != id:
-                if let topic = WakeTopic(rawValue: channel) { wake([topic]) }
+                if let topic = WakeTopic(rawValue: channel) { wakeLocal([topic]) }
             case .notification: break
             }
         }
     }
 
     /// Wakes the loops of this process.
-    func wake(_ topics: Set<WakeTopic>) {
+    func wakeLocal(_ topics: Set<WakeTopic>) {
         for continuation in subscribers.withLock({ all in topics.flatMap { all[$0] ?? [] } }) {
             continuation.yield()
         }
@@ -72,7 +72,7 @@ final class WakeUps: Sendable {
     /// Wakes the loops that wait for these topics, soon.
     func send(_ topics: Set<WakeTopic>) {
         guard !topics.isEmpty else { return }
-        wake(topics)
+        wakeLocal(topics)
         Task.detached { try? await self.notifications.run(topics) }
     }
 

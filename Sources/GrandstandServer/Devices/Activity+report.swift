@@ -19,7 +19,7 @@ struct ActivityReport: Sendable {
     /// The variant of the event's audience that is chosen for the activity, as the column stores it.
     var variant = ""
 
-    /// - Parameter row: a row of `InstallationTransactions.known`.
+    /// - Parameter row: a row of `InstallationTransactions.load`.
     /// - Throws: the `Problem` for which the report is refused.
     fileprivate func judged(by row: PostgresRow) throws -> ActivityReport {
         var report = self
@@ -45,7 +45,7 @@ extension InstallationTransactions {
         try await all.inRounds {
             [$0.id]
         } _: { some in
-            let known = try await database.pipeline([Outbox.planning(rows: 1), Self.known(some)])[1]
+            let known = try await database.pipeline([Outbox.planning(rows: 1), Self.load(some)])[1]
             let reports = try zip(some, known).map { report, row -> Result<ActivityReport, Problem> in
                 do { return .success(try report.judged(by: row)) } catch let problem as Problem {
                     return .failure(problem)
@@ -67,7 +67,7 @@ extension InstallationTransactions {
     /// `variants` are those of the event's audiences of the app in its environment; null: there are none. The answer
     /// for another app's event is the same as for an event that does not exist. Otherwise the API key that ships in an
     /// app would tell anybody which events other apps have.
-    private static func known(_ some: [ActivityReport]) -> PostgresQuery {
+    private static func load(_ some: [ActivityReport]) -> PostgresQuery {
         """
         select p.app, i.id, i.secret_hash, i.variant, i.locale, i.tokens_paced_until, v.variants,
             r.token is not null and a.update_token is distinct from decode(r.token, 'hex') as brings_token
@@ -92,8 +92,8 @@ extension InstallationTransactions {
         let rows = try await database.pipeline(
             [
                 Outbox.planning(rows: 1), Self.lockInstallations(reports), Self.lockActivities(reports),
-                Self.upsert(reports), Self.confirm(reports), Self.trim(reports),
-            ] + Self.join(bringing))
+                Self.upsert(reports), Self.confirmStarts(reports), Self.trim(reports),
+            ] + Self.joinCrowd(bringing))
         if !bringing.isEmpty, rows[rows.count - 1].affectedRows > 0 { wakeUps.send([.crowds]) }
         var written: [Int: Bool] = [:]
         for row in rows[3] { written[try row.decode("installation")] = try row.decode("created") }
@@ -157,7 +157,7 @@ extension InstallationTransactions {
     /// Confirms starts. If an activity did not exist before the push, the push started it, even if APNs' answer to the
     /// push is not known yet. A start that APNs refused did not arrive. The comparison of times allows 0.25 s, because
     /// replicas' clocks may differ a little.
-    private static func confirm(_ reports: [ActivityReport]) -> PostgresQuery {
+    private static func confirmStarts(_ reports: [ActivityReport]) -> PostgresQuery {
         """
         update starts s set confirmed_at = a.reported_at from \(rows(of: reports))
         cross join lateral (
@@ -182,7 +182,7 @@ extension InstallationTransactions {
     /// Adds the activities whose token came or changed with these reports to their events' crowds, and moves
     /// `tokens_paced_until` of their installations. The installations' rows are locked, so the tokens of other requests
     /// are counted, too.
-    private static func join(_ bringing: [ActivityReport]) -> [PostgresQuery] {
+    private static func joinCrowd(_ bringing: [ActivityReport]) -> [PostgresQuery] {
         guard let now = bringing.map(\.now).max() else { return [] }
         let joined: PostgresQuery = "(array(select a.id from \(rows(of: bringing))))"
         return [
@@ -190,7 +190,7 @@ extension InstallationTransactions {
             update installations set tokens_paced_until = greatest(tokens_paced_until, \(now))
                 + make_interval(secs => \(DeviceBounds.tokenInterval))
             where id = any(\(bringing.map(\.row)))
-            """, takeOver(joined), join(joined, now: now),
+            """, takeOverTokens(joined), joinCrowd(joined, now: now),
         ]
     }
 
@@ -198,7 +198,7 @@ extension InstallationTransactions {
     ///
     /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens came or changed. Their rows are
     ///   locked.
-    static func join(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
+    static func joinCrowd(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
         """
         update activities set has = -1, tries = 0, due_at = \(now) where id = any(\(activities)) and in_crowd
         """
@@ -208,7 +208,7 @@ extension InstallationTransactions {
     /// only; the former and the new activity are on the same phone.
     ///
     /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens were reported.
-    private static func takeOver(_ activities: PostgresQuery) -> PostgresQuery {
+    private static func takeOverTokens(_ activities: PostgresQuery) -> PostgresQuery {
         """
         update activities set update_token = null, registered_at = null, suspect_since = null
         where id = any(array(

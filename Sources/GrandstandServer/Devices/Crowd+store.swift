@@ -12,7 +12,7 @@ struct CrowdStore: ShardStore {
     /// Seconds between two messages of one lane.
     let laneInterval: TimeInterval
     /// Seconds between two pushes to a phone whose owner switched frequent pushes off.
-    let rest: TimeInterval
+    let pushPause: TimeInterval
 
     // MARK: Claims
 
@@ -45,16 +45,16 @@ struct CrowdStore: ShardStore {
             crowds[lanes[place].id] = members
         }
         let rows = try await connection.pipeline(
-            LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.reading(taken))
+            LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.select(taken))
         var shards: [Shard] = []
         for claimed in try ClaimedDelivery.read(rows, of: taken, by: claim.replica) {
             let message = claimed.message
             if message.id == nil {
                 guard claimed.body.count <= Contract.DeliveryKind.tokens.bodyLimit else {
-                    try await CrowdRows(lane: claimed.lane, connection: connection).wait(where: "a.has < 0")
+                    try await CrowdRows(lane: claimed.lane, connection: connection).setDue(where: "a.has < 0")
                     continue
                 }
-                try await connection.query(CrowdNews.show([message.broadcast]))
+                try await connection.query(CatchUp.markShown([message.broadcast]))
             }
             let push = Shard.Push(
                 body: claimed.body, priority: message.priority, expiration: message.apnsExpiration,
@@ -75,9 +75,9 @@ struct CrowdStore: ShardStore {
     private static func next(
         of lane: inout Lane, _ claim: WorkClaim, on connection: PostgresConnection
     ) async throws -> (LaneMessage, [Shard.Member])? {
-        let size = claim.size(of: lane.audience.bundleID)
+        let size = claim.shardLimit(of: lane.audience.bundleID)
         guard let message = lane.take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id else {
-            return try await news(of: &lane, claim, size: min(size, newTokensPerShard), on: connection)
+            return try await newTokens(of: &lane, claim, size: min(size, newTokensPerShard), on: connection)
         }
         let crowd = CrowdRows(lane: lane.id, connection: connection, after: message.tokens?.last)
         let total = message.tokens == TokenProgress() ? try await crowd.begin() : nil
@@ -95,7 +95,7 @@ struct CrowdStore: ShardStore {
 
     /// The newest content for a lane's new tokens; `nil`: there is nothing to send, or a message of the lane will reach
     /// them.
-    private static func news(
+    private static func newTokens(
         of lane: inout Lane, _ claim: WorkClaim, size: Int, on connection: PostgresConnection
     ) async throws -> (LaneMessage, [Shard.Member])? {
         let crowd = CrowdRows(lane: lane.id, connection: connection)
@@ -103,20 +103,20 @@ struct CrowdStore: ShardStore {
         var again: Date?
         if !lane.queue(.tokens).isEmpty {
             again = claim.at.addingTimeInterval(5)
-        } else if lane.closedAt == nil, let news = try await CrowdNews.message(of: lane, at: claim.at, on: connection) {
+        } else if lane.closedAt == nil, let news = try await CatchUp.message(of: lane, at: claim.at, on: connection) {
             let members = try await crowd.members("a.has < 0 and \(due)", size: size)
             if !members.isEmpty, lane.lease(for: claim) { return (news, members) }
             // Other tokens waited for a message that has expired or was cancelled.
             due = "a.has >= 0 and \(due)"
         }
-        try await crowd.wait(until: "\(again)", where: due)
+        try await crowd.setDue(until: "\(again)", where: due)
         return nil
     }
 
     func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await database.query(
             """
-            with recursive \(Self.waiting)
+            with recursive \(Self.dueVariants)
             select least(
                 (select min(tokens_due_at) from audiences where environment = \(environment.rawValue)::environment
                     and tokens_due_at is not null),
@@ -137,12 +137,12 @@ struct CrowdStore: ShardStore {
     func settle(_ shard: Shard, _ outcomes: [PushOutcome], replica: UUID, now: Date) async throws {
         let now = now.inMicroseconds
         try await database.transaction { connection in
-            try await connection.pipeline(outcomes.activities(at: now))
+            try await connection.pipeline(outcomes.markActivities(at: now))
             let loaded = try await LaneRows.load("\([shard.owner])", on: connection)
             guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.number, by: replica) else { return }
             let message = lane.messages.first { $0.id == shard.delivery }
             let crowd = CrowdRows(lane: shard.owner, connection: connection, after: message?.tokens?.last)
-            try await crowd.record(outcomes, of: shard.delivery, rest: rest, now: now)
+            try await crowd.record(outcomes, of: shard.delivery, rest: pushPause, now: now)
             if let delivery = shard.delivery {
                 let (left, due) = try await crowd.left(of: delivery)
                 let (progress, reason) = outcomes.progress(left)
@@ -160,7 +160,7 @@ struct CrowdStore: ShardStore {
 extension CrowdStore {
     /// The variants of events that have tokens with a time at which they are due. The query needs as many index probes as
     /// there are such variants.
-    private static let waiting: PostgresQuery = """
+    private static let dueVariants: PostgresQuery = """
         waiting as (
             (select app, event_key, variant from activities where in_crowd and due_at is not null
             order by app, event_key, variant limit 1)
@@ -172,7 +172,7 @@ extension CrowdStore {
         )
         """
 
-    /// When the first token of each variant of `waiting` is due, and the lane whose messages go to it.
+    /// When the first token of each variant of `dueVariants` is due, and the lane whose messages go to it.
     private static let heads: PostgresQuery = """
         waiting w
         cross join lateral (
@@ -186,16 +186,16 @@ extension CrowdStore {
     /// locked are skipped.
     private static func lock(_ claim: WorkClaim) -> PostgresQuery {
         """
-        with recursive \(waiting)
+        with recursive \(dueVariants)
         select lane from audiences where lane = any(array(
             (select lane from audiences where environment = \(claim.environment.rawValue)::environment
-                and tokens_due_at <= \(claim.at) and bundle_id <> all(\(claim.limits.closed))
+                and tokens_due_at <= \(claim.at) and bundle_id <> all(\(claim.limits.closedApps))
             order by rank, tokens_due_at limit \(claim.limit))
             union
             (select u.lane from \(heads)
             where j.due_at <= \(claim.at) and u.environment = \(claim.environment.rawValue)::environment
                 and coalesce(u.tokens_leased_until <= \(claim.at), true)
-                and u.bundle_id <> all(\(claim.limits.closed))
+                and u.bundle_id <> all(\(claim.limits.closedApps))
             order by j.due_at limit \(claim.limit))))
             and coalesce(tokens_leased_until <= \(claim.at), true)
         order by lane for no key update skip locked
@@ -204,10 +204,10 @@ extension CrowdStore {
 }
 
 /// What a new token gets: the newest content of its audience, or the audience's end.
-enum CrowdNews {
+enum CatchUp {
     /// Seconds after an `end` in which a phone may still show an activity that did not get the `end`. No activity is
     /// active longer.
-    static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
+    static let endLifetime = TimeInterval(APNsLimits.activityLifetime)
 
     /// The message with the newest content or the end of a lane.
     ///
@@ -220,7 +220,7 @@ enum CrowdNews {
     /// - Returns: `nil`: there is nothing to send, or it is too late to send it.
     static func message(of lane: Lane, at now: Date, on connection: PostgresConnection) async throws -> LaneMessage? {
         let longest = now.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime))
-        let end = lane.fencedAt.map { $0.addingTimeInterval(endIsOfUse) }
+        let end = lane.fencedAt.map { $0.addingTimeInterval(endLifetime) }
         if let end, end <= now { return nil }
         var broadcast = lane.newest
         if end != nil { broadcast = try await connection.query(Self.end(of: lane.id)).first?.decode("id") }
@@ -249,7 +249,7 @@ enum CrowdNews {
 
     /// Locks broadcasts whose contents are about to be sent by another way than their messages, so that they cannot be
     /// withdrawn before the commit. There is no row for those that were withdrawn.
-    static func hold(_ broadcasts: Set<UUID>) -> PostgresQuery {
+    static func lock(_ broadcasts: Set<UUID>) -> PostgresQuery {
         """
         select from broadcasts where id = any(\(Array(broadcasts))) and not cancelled order by id for no key update
         """
@@ -257,7 +257,7 @@ enum CrowdNews {
 
     /// Records that broadcasts' contents are sent to a device separately, not in one of their own messages. After that,
     /// they cannot be withdrawn.
-    static func show(_ broadcasts: Set<UUID>) -> PostgresQuery {
+    static func markShown(_ broadcasts: Set<UUID>) -> PostgresQuery {
         "update broadcasts set shown = true where id = any(\(Array(broadcasts))) and not shown"
     }
 }

@@ -31,7 +31,7 @@ struct CrowdRows {
     ///
     /// - Returns: their number.
     func begin() async throws -> Int {
-        try await wait(where: "a.due_at is not null")
+        try await setDue(where: "a.due_at is not null")
         return try await connection.query("select count(*) as n from \(tokens)")[0].decode("n")
     }
 
@@ -49,7 +49,7 @@ struct CrowdRows {
         var isNew: PostgresQuery = "true"
         if rings, message.contentOf != nil {
             isNew = "rang < \(delivery)"
-            try await wait(where: "a.has < \(delivery) and a.rang = \(delivery)", having: "\(delivery)")
+            try await setDue(where: "a.has < \(delivery) and a.rang = \(delivery)", having: "\(delivery)")
         }
         let rows = try await connection.query(
             """
@@ -59,20 +59,20 @@ struct CrowdRows {
         let resting = try rows.filter { try $0.decode(Bool.self, "rests") }
         if !resting.isEmpty {
             let ids: [Int] = try resting.map { try $0.decode("id") }
-            try await wait(until: "rests_until", where: "a.id = any(\(ids))")
+            try await setDue(until: "rests_until", where: "a.id = any(\(ids))")
         }
         let found =
             rows.isEmpty
             ? try await members("a.has < \(delivery) and a.due_at <= \(now) and \(isNew)", size: size)
             : try rows.filter { try !$0.decode(Bool.self, "rests") }.compactMap(Self.member)
         let last = try rows.last.map { TokenProgress.Place(has: try $0.decode("has"), id: try $0.decode("id")) }
-        return (rings ? try await ring(delivery, found) : found, last ?? after)
+        return (rings ? try await recordRing(delivery, found) : found, last ?? after)
     }
 
     /// Records, before an alert is sent, that it may ring on the phones of these tokens.
     ///
     /// - Returns: the tokens whose rows no other transaction has locked. The others get the alert later.
-    private func ring(_ delivery: Int, _ members: [Shard.Member]) async throws -> [Shard.Member] {
+    private func recordRing(_ delivery: Int, _ members: [Shard.Member]) async throws -> [Shard.Member] {
         let rows = try await connection.query(
             """
             update activities set rang = \(delivery) where id = any(array(
@@ -155,7 +155,7 @@ struct CrowdRows {
     ///   - time: an expression for when they are due; null: they wait for nothing but the next message.
     ///   - condition: a condition on rows `a`.
     ///   - has: an expression for the message that they count as having.
-    func wait(
+    func setDue(
         until time: PostgresQuery = "null", where condition: PostgresQuery, having has: PostgresQuery = "has"
     ) async throws {
         try await connection.query(

@@ -13,7 +13,7 @@ internal import Postgres
 package struct InstallationStore: Sendable {
     let database: Database
     /// For queries that read many rows.
-    let reading: Database
+    let longReads: Database
     let registrations: Batch<Registration, Result<Bool, Problem>>
     let reports: Batch<ActivityReport, Result<Bool, Problem>>
 
@@ -26,9 +26,9 @@ package struct InstallationStore: Sendable {
         _ database: Database, reading: Database? = nil, mostNew: Int? = nil, wakeUps: WakeUps? = nil
     ) {
         self.database = database
-        self.reading = reading ?? database
+        self.longReads = reading ?? database
         let transactions = InstallationTransactions(
-            database: database, wakeUps: wakeUps ?? WakeUps(database), mostNew: mostNew)
+            database: database, wakeUps: wakeUps ?? WakeUps(database), newPerHour: mostNew)
         // A second transaction begins only if the first takes long, for example because it waits for a lock.
         registrations = Batch(slots: 2, limit: 200, work: transactions.register)
         reports = Batch(slots: 2, limit: 200, work: transactions.report(_:))
@@ -69,7 +69,7 @@ package struct InstallationStore: Sendable {
                     order by reported_at desc, id desc), '[]')
                 from activities where installation = i.id) as activities
             """
-        return try await known(id, secret, columns, in: database).read()
+        return try await authenticate(id, secret, columns, in: database).read()
     }
 
     /// Deletes everything about an installation. An unknown installation is no error.
@@ -79,15 +79,15 @@ package struct InstallationStore: Sendable {
         try await database.transaction { connection in
             let number: Int
             do {
-                number = try await known(id, secret, in: connection).decode("id")
+                number = try await authenticate(id, secret, in: connection).decode("id")
             } catch let problem as Problem where problem.kind == .installationNotFound { return }
             // The tokens are noted before their rows are deleted with the installation's.
             try await connection.pipeline([
                 "select from installations where id = \(number) for no key update",
-                RegistrationWrites.remember(
+                RegistrationWrites.noteLost(
                     "select installation, attributes_type, app, token from start_tokens where installation = \(number)",
                     closedAfter: Date(timeIntervalSince1970: 0)),
-                DeviceAccount.delete("id = \(number)"),
+                InstallationTotals.deleteDevices("id = \(number)"),
             ])
         }
     }
@@ -116,7 +116,7 @@ package struct InstallationStore: Sendable {
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func forget(activity: String, of id: InstallationID, secret: String) async throws {
-        let number: Int = try await known(id, secret, in: database).decode("id")
+        let number: Int = try await authenticate(id, secret, in: database).decode("id")
         try await database.query("delete from activities where installation = \(number) and activity = \(activity)")
     }
 
@@ -134,7 +134,7 @@ package struct InstallationStore: Sendable {
     ///
     /// - Parameter columns: further expressions over its row `i`, each after a comma.
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
-    private func known(
+    private func authenticate(
         _ id: InstallationID, _ secret: String, _ columns: PostgresQuery = "", in database: some PostgresQuerying
     ) async throws -> PostgresRow {
         let row = try await database.query(
@@ -179,7 +179,7 @@ extension InstallationStore {
                 group by 1 order by count(*) desc, 1 limit 100) t)
             """
         }
-        return try await reading.query(
+        return try await longReads.query(
             """
             select count(*) as installations, \(each("system_version / 1000", in: "installations")) as systems,
                 \(each("lower(split_part(translate(coalesce(locale, 'und'), '_', '-'), '-', 1))", in: "installations"))
@@ -194,7 +194,7 @@ extension InstallationStore {
     }
 }
 
-extension DeviceAccount {
+extension InstallationTotals {
     /// The columns of an account in a row `d`, which may be null.
     ///
     /// - Parameter now: the hour of this time counts as the present hour.
@@ -212,7 +212,7 @@ extension DeviceAccount {
     /// - Parameters:
     ///   - installations: `app` of each, to follow `from`.
     ///   - hour: when they were created; `nil`: they are deleted.
-    static func count(_ installations: PostgresQuery, createdIn hour: PostgresQuery?) -> PostgresQuery {
+    static func record(_ installations: PostgresQuery, createdIn hour: PostgresQuery?) -> PostgresQuery {
         let sign = hour == nil ? -1 : 1
         return """
             insert into device_accounts as d
@@ -228,10 +228,10 @@ extension DeviceAccount {
     ///
     /// - Parameter condition: to follow `where`.
     /// - Returns: a row for each deleted installation.
-    static func delete(_ condition: PostgresQuery) -> PostgresQuery {
+    static func deleteDevices(_ condition: PostgresQuery) -> PostgresQuery {
         """
         with gone as (delete from installations where \(condition) returning app),
-            counted as (\(count("gone", createdIn: nil)))
+            counted as (\(record("gone", createdIn: nil)))
         select from gone
         """
     }

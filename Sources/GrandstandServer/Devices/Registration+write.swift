@@ -22,7 +22,7 @@ extension Registration {
         select p.app, coalesce(i.id, \(new)) as id, i.secret_hash, i.seen_at, i.tokens_paced_until,
             coalesce((
                 select created from device_accounts where i.id is null and app = p.app
-                    and hour = \(DeviceAccount.hour(of: all.map(\.now).max() ?? .distantPast))), 0) as created,
+                    and hour = \(InstallationTotals.hour(of: all.map(\.now).max() ?? .distantPast))), 0) as created,
             \(columns), (
                 select coalesce(json_agg(json_build_object('attributesType', attributes_type, 'token',
                     case when suspect_since is null then encode(token, 'hex') else '' end)
@@ -79,9 +79,9 @@ extension Registration.Row {
     /// - Parameter row: a row of `Registration.load`.
     init(_ row: PostgresRow, of app: Int32) throws {
         self.init()
-        (self.app, id, created) = (app, try row.decode("id"), try row.decode("created"))
-        secret = try row.decode("secret_hash")
-        guard secret != nil else { return }
+        (self.app, id, newThisHour) = (app, try row.decode("id"), try row.decode("created"))
+        secretHash = try row.decode("secret_hash")
+        guard secretHash != nil else { return }
         (state, seenAt) = (try row.read(), try row.decode("seen_at"))
         pacedUntil = try row.decode("tokens_paced_until")
     }
@@ -104,10 +104,10 @@ struct RegistrationWrites {
         guard !changes.isEmpty else { return [] }
         let new: PostgresQuery = "unnest(\(changes.filter { $0.row.state == nil }.map(\.row.app))) as c(app)"
         return [
-            upsert, inherit, Self.remember(delete, closedAfter: now - Self.day), insert,
-        ] + follow + [
+            upsert, inheritStarts, Self.noteLost(deleteTokens, closedAfter: now - Self.reopenTime), insertTokens,
+        ] + writeFollows + [
             StartStore.enlist(changes.map(\.row.id), of: changes.map(\.row.app), at: now),
-            DeviceAccount.count(new, createdIn: DeviceAccount.hour(of: now)),
+            InstallationTotals.record(new, createdIn: InstallationTotals.hour(of: now)),
         ]
     }
 
@@ -120,7 +120,7 @@ struct RegistrationWrites {
                 locale, variant, time_zone, live_activities_enabled, frequent_pushes_enabled, created_at, seen_at,
                 tokens_paced_until) overriding system value
             select * from unnest(\(rows.map(\.id)), \(rows.map(\.app)), \(changes.map(\.id.id)),
-                \(changes.map(\.secret)), \(drafts.map(\.sequence)),
+                \(changes.map(\.secretHash)), \(drafts.map(\.sequence)),
                 \(drafts.map { Int32(SystemVersion.number($0.systemVersion)) }), \(drafts.map(\.appVersion)),
                 \(drafts.map(\.locale)), \(drafts.map(\.variant)), \(drafts.map(\.timeZone)),
                 \(drafts.map(\.liveActivitiesEnabled)), \(drafts.map(\.frequentPushesEnabled)),
@@ -134,8 +134,8 @@ struct RegistrationWrites {
     }
 
     /// Deletes the tokens that the installations no longer have, and those that they take over.
-    private var delete: PostgresQuery {
-        let own = changes.flatMap { change in change.oldTokens.map { (change.row.id, $0.attributesType) } }
+    private var deleteTokens: PostgresQuery {
+        let own = changes.flatMap { change in change.removedTokens.map { (change.row.id, $0.attributesType) } }
         return """
             delete from start_tokens t using (
                 select * from unnest(\(own.map(\.0)), \(own.map(\.1))) as o(installation, attributes_type)
@@ -148,7 +148,7 @@ struct RegistrationWrites {
 
     /// Inserts the new tokens in the order of the unique index, so that transactions that wait for each other's tokens
     /// cannot deadlock.
-    private var insert: PostgresQuery {
+    private var insertTokens: PostgresQuery {
         """
         insert into start_tokens (installation, attributes_type, app, token, registered_at)
         select installation, attributes_type, app, decode(token, 'hex'), \(now)
@@ -159,7 +159,7 @@ struct RegistrationWrites {
     }
 
     /// Topics have no spaces, so those of an installation are one text.
-    private var follow: [PostgresQuery] {
+    private var writeFollows: [PostgresQuery] {
         let following = changes.filter { $0.topics != ($0.row.state?.topics ?? []) }
         let ids = following.map(\.row.id)
         let topics = following.map { $0.topics.joined(separator: " ") }
@@ -182,13 +182,13 @@ struct RegistrationWrites {
 
     /// Seconds for which a run that was closed may open again: a stopped start may be resumed, or an event declared or
     /// opened again.
-    private static let day: TimeInterval = 86_400
+    private static let reopenTime: TimeInterval = 86_400
 
     /// Adds an installation that registers a token to runs, together with the installations that had this token before
     /// and got the start, may have got it, or may be getting it at this moment. The claim that takes the installation's
     /// start checks these former holders. No run is locked here, because otherwise anybody could stop a start by
     /// changing tokens.
-    private var inherit: PostgresQuery {
+    private var inheritStarts: PostgresQuery {
         """
         insert into starts as s (run, installation, due_at, at, former)
         select r.id, o.heir, \(now), \(now), array_agg(f)
@@ -196,7 +196,7 @@ struct RegistrationWrites {
             select n.app, n.heir, n.token, h.id as holder from \(Registration.holders(tokens))
             union all
             select *, null from unnest(\(tokens.map(\.app)), \(tokens.map(\.heir)), \(tokens.map(\.draft.token))) t) o
-        cross join lateral (\(Self.runs(of: "o.app", closedAfter: now - Self.day))) r
+        cross join lateral (\(Self.runs(of: "o.app", closedAfter: now - Self.reopenTime))) r
         cross join lateral (
             select o.holder as id where o.holder is not null
             union all
@@ -208,7 +208,7 @@ struct RegistrationWrites {
         group by r.id, o.heir order by o.heir, r.id
         on conflict (run, installation) do update set state = 'pending', due_at = least(s.due_at, excluded.due_at),
             reason = null, former = array(select distinct unnest(s.former || excluded.former))
-        where \(StartStore.mayChange)
+        where \(StartStore.maySend)
         """
     }
 
@@ -219,10 +219,10 @@ struct RegistrationWrites {
         """
     }
 
-    /// Notes tokens that their installations lose with the starts that these installations got (`inherit`).
+    /// Notes tokens that their installations lose with the starts that these installations got (`inheritStarts`).
     ///
     /// - Parameter lost: rows with installation, attributes_type, app and token.
-    static func remember(_ lost: PostgresQuery, closedAfter date: Date) -> PostgresQuery {
+    static func noteLost(_ lost: PostgresQuery, closedAfter date: Date) -> PostgresQuery {
         """
         with lost as (\(lost))
         update starts s set token = sha256(l.token) from lost l

@@ -9,7 +9,7 @@ struct InstallationTransactions: Sendable {
     let database: Database
     let wakeUps: WakeUps
     /// The most new installations of one app in an hour; `nil`: any number.
-    let mostNew: Int?
+    let newPerHour: Int?
 
     /// Registers in order. Most registrations are repetitions: they are read without a lock, and nothing is written.
     /// The other registrations are decided again under locks.
@@ -17,7 +17,7 @@ struct InstallationTransactions: Sendable {
     /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row. Then some
     ///   registrations may be durable; to repeat them changes nothing.
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
-        try await all.inRounds(\.names) { some in
+        try await all.inRounds(\.conflictKeys) { some in
             let rows = try await database.pipeline([Outbox.planning(rows: 1), Registration.load(some)])[1]
             let changes = try decide(some, rows)
             var results = changes.map { $0.map { _ in false } }
@@ -36,7 +36,7 @@ struct InstallationTransactions: Sendable {
             var change = registration
             guard let app = try row.decode(Int32?.self, "app") else { return .failure(.noApp(change.id.bundleID)) }
             change.row = try Registration.Row(row, of: app)
-            return Result { () throws(Problem) in try change.decide(mostNew: mostNew) ? change : nil }
+            return Result { () throws(Problem) in try change.decide(mostNew: newPerHour) ? change : nil }
         }
     }
 

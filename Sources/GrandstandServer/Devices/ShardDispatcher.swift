@@ -26,7 +26,7 @@ struct ShardDispatcher {
     func run() async {
         // All wake-ups during the rest cause one round.
         let loop = WorkLoop<Shard>(
-            .init(slots: slots, rest: .milliseconds(5), pollInterval: worker.pollInterval, topic: topic),
+            .init(slots: slots, minPause: .milliseconds(5), pollInterval: worker.pollInterval, topic: topic),
             failure: "pushes to devices could not be claimed", worker,
             claim: { try await claim($0, held: $1.unrecorded) }, perform: send,
             extend: { shards in
@@ -49,7 +49,7 @@ struct ShardDispatcher {
         do {
             return try await .claimed(try await store.claim(claim)) {
                 // Work that is due, but cannot be claimed yet, is looked for four times a second.
-                let mustWait = isRecovering || !claim.limits.closed.isEmpty
+                let mustWait = isRecovering || !claim.limits.closedApps.isEmpty
                 let earliest = mustWait ? now.addingTimeInterval(0.25) : .distantPast
                 return try await store.nextDue(in: claim.environment).map { max($0, earliest) }
             }
@@ -60,8 +60,8 @@ struct ShardDispatcher {
     }
 
     private func send(_ shard: Shard) async -> WorkLoop<Shard>.Settling {
-        let outcomes = await pushes.make(shard)
-        tell(outcomes, of: shard)
+        let outcomes = await pushes.send(shard)
+        logChange(outcomes, of: shard)
         return {
             do {
                 try await store.settle(shard, outcomes, replica: worker.replica, now: worker.now())
@@ -74,7 +74,7 @@ struct ShardDispatcher {
 
     /// Logs a warning when an app's pushes begin to fail, and a notice when they are accepted again. Tokens are never
     /// logged.
-    private func tell(_ outcomes: [PushOutcome], of shard: Shard) {
+    private func logChange(_ outcomes: [PushOutcome], of shard: Shard) {
         let (app, now) = (shard.address.bundleID, worker.now())
         var reasons: [String: Int] = [:]
         var (begins, ends) = (false, false)
@@ -140,21 +140,21 @@ struct DevicePushes: Sendable {
     }
 
     /// Sends a push to each member. Returns when each push has an answer or will get none.
-    func make(_ shard: Shard) async -> [PushOutcome] {
+    func send(_ shard: Shard) async -> [PushOutcome] {
         await withTaskGroup(of: PushOutcome.self) { group in
             for member in shard.members {
                 await waitForTurn(of: shard.address.bundleID)
                 await permits.enter()
                 group.addTask {
                     defer { permits.leave() }
-                    return await make(shard.request(for: member), for: member, of: shard)
+                    return await send(shard.request(for: member), for: member, of: shard)
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
     }
 
-    private func make(_ push: DevicePush, for member: Shard.Member, of shard: Shard) async -> PushOutcome {
+    private func send(_ push: DevicePush, for member: Shard.Member, of shard: Shard) async -> PushOutcome {
         let sentAt = worker.now()
         guard !Task.isCancelled, begin(shard.address, at: sentAt) else {
             return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
@@ -179,7 +179,7 @@ struct DevicePushes: Sendable {
 
     /// If APNs throttles the app, waits until the app may send another push.
     private func waitForTurn(of bundleID: BundleID) async {
-        while !Task.isCancelled, let next = rates.turn(of: bundleID, at: worker.now()) {
+        while !Task.isCancelled, let next = rates.takeTurn(of: bundleID, at: worker.now()) {
             try? await Task.sleep(for: .seconds(max(0.001, next.timeIntervalSince(worker.now()))))
         }
     }
@@ -187,7 +187,7 @@ struct DevicePushes: Sendable {
     private func begin(_ address: APNsAddress, at now: Date) -> Bool {
         guard !rates.isHeldBack(address.bundleID, at: now) else { return false }
         return shared.state.withLock { state in
-            guard state.circuit.admits(1, flying: state.flying, now: now) > 0 else { return false }
+            guard state.circuit.allowance(1, flying: state.flying, now: now) > 0 else { return false }
             state.flying += 1
             return true
         }

@@ -47,7 +47,7 @@ extension [PushOutcome] {
     /// A registration locks tokens before it adds itself to starts. So in the transaction, these statements come before
     /// any statement that locks starts. A registration that takes over a token (`inherit`) locks starts first: if
     /// PostgreSQL then breaks a deadlock, both are repeated.
-    func startTokens(of attributesType: String, at now: Date) -> [PostgresQuery] {
+    func markStartTokens(of attributesType: String, at now: Date) -> [PostgresQuery] {
         guard let refusals else { return [] }
         let isSame: PostgresQuery = """
             t.installation = r.owner and t.attributes_type = \(attributesType) and t.token = decode(r.token, 'hex')
@@ -65,7 +65,7 @@ extension [PushOutcome] {
     /// The statements that lock all of the activities, and remove or mark their tokens. Activities are locked in order
     /// of their numbers, as reports do (`InstallationTransactions`). An update alone would lock its rows in the order of
     /// its plan.
-    func activities(at now: Date) -> [PostgresQuery] {
+    func markActivities(at now: Date) -> [PostgresQuery] {
         ["select from activities where id = any(\(map(\.member.row).sorted())) order by id for no key update"]
             + (refusals.map { refusals in
                 [

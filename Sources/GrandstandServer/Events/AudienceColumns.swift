@@ -18,7 +18,7 @@ enum AudienceColumns {
             .init("storage_policy", "storage_policy") { $0.audience.storagePolicy.rawValue },
             .init("priority") { $0.audience.priority },
             .init("delivery", "audience_delivery") { $0.audience.delivery.rawValue },
-            .init("content") { $0.audience.content },
+            .init("content") { $0.audience.contentType },
         ])
 
     /// Inserts audiences of an event, or replaces what their declaration says.
@@ -33,7 +33,7 @@ enum AudienceColumns {
     static let id: PostgresQuery = "bundle_id, environment, variant"
 
     /// The columns of a row of `audiences` for the audience and its attributes, as `audience(_:)` reads them.
-    static func all(of row: String? = nil) -> PostgresQuery {
+    static func names(of row: String? = nil) -> PostgresQuery {
         columns.names(of: row, except: ["event_key", "position", "starts"])
     }
 
@@ -98,7 +98,7 @@ enum AudienceColumns {
     /// Whether the audience in a row of `audiences` is reached by a channel.
     static func wantsChannel(_ row: PostgresQuery) -> PostgresQuery { "\(row).delivery = 'channel'" }
 
-    /// Reads the audience of a row with the columns `all`.
+    /// Reads the audience of a row with the columns `names`.
     static func audience(_ row: PostgresRow) throws -> Audience {
         Audience(
             id: try id(row), storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"),

@@ -17,7 +17,7 @@ extension EventChange {
     ) async throws -> (apps: Set<BundleID>, warnings: [String]) {
         let found = try await connection.query(
             """
-            select \(AudienceColumns.all()), starts, lane from audiences where event_key = \(key.rawValue)
+            select \(AudienceColumns.names()), starts, lane from audiences where event_key = \(key.rawValue)
             order by position
             """)
         let declared: [AudienceColumns.Row] = try found.enumerated().map { place, row in
@@ -47,7 +47,7 @@ extension EventChange {
                 let lane = all[index]
                 guard let audience = declaring[lane.audience.id] else {
                     removed.append(lane.id)
-                    all[index].close(at: now)
+                    all[index].cancelAll(at: now)
                     if lane.fencedAt == nil {
                         warnings += lane.audience.warnings(removedWithChannel: lane.channel != nil)
                     }
@@ -69,7 +69,7 @@ extension EventChange {
                 """)
         }
         try await connection.pipeline([AudienceColumns.write(rows), takeOverTokens(from: lanes)])
-        try await connect()
+        try await reuseChannels()
         return (apps, warnings)
     }
 
@@ -105,7 +105,7 @@ extension EventChange {
     }
 
     /// Gives audiences their former channels again that are not retired yet.
-    private func connect() async throws {
+    private func reuseChannels() async throws {
         let channels = try await connection.query(
             """
             select \(ChannelStore.columns) from (select * from channels where event_key = \(key.rawValue) offset 0) c

@@ -34,7 +34,7 @@ extension EventChange {
         if sendsEnd {
             try await sendEnd(to: lanes)
         } else {
-            try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
+            try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.cancelAll(at: now) }
         }
         let scheduled = try await connection.query(
             """

@@ -41,9 +41,9 @@ extension EventChange {
         }
         try await refuseUnknownApps(draft)
         let audiences = try draft.audiences.map { try Audience($0) }
-        let contents = try await checkContents(draft, audiences)
+        let contents = try await checkStart(draft, audiences)
         let (apps, warnings) = try await writeAudiences(audiences, started: draft.start?.audiences)
-        let moving = try await move(draft, from: before)
+        let moving = try await reschedule(draft, from: before)
         try await connection.pipeline([
             EventStore.writeStart(key.rawValue, draft, by: actor), StartStore.makeDue(key, now: now),
             audit.insert(isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps),
@@ -95,7 +95,7 @@ extension EventChange {
     /// before. Only a new update makes it live earlier. The caller holds the lock on the event's row.
     ///
     /// - Returns: warnings about what does not move, because it has a time of its own.
-    private func move(_ draft: Contract.EventDraft, from before: Locked?) async throws -> [String] {
+    private func reschedule(_ draft: Contract.EventDraft, from before: Locked?) async throws -> [String] {
         let startsAt = draft.startsAt?.inMicroseconds
         guard let before, before.startsAt != startsAt else { return [] }
         let isPostponed = startsAt.map { $0 > max(now, before.startsAt ?? now) } ?? false
@@ -151,11 +151,11 @@ extension EventChange {
 
     /// The values of a declaration, in the order of `columns`.
     private func values(_ draft: Contract.EventDraft) -> PostgresQuery {
-        let metadata = draft.metadata?.array
+        let metadata = draft.metadata?.utf8
         let defaults = draft.defaults.map { PostgresJSON(bytes: JSONWriter.text($0)) }
         return """
             \(draft.name)::text, \(draft.kind)::text, \(draft.topics ?? [])::text[],
-                \(draft.startsAt)::timestamptz, \(draft.endsAt)::timestamptz, \(draft.opensAt)::timestamptz,
+                \(draft.startsAt)::timestamptz, \(draft.endsAt)::timestamptz, \(draft.channelsDueAt)::timestamptz,
                 \(draft.channelsOpenBefore)::integer, \(metadata.map(PostgresJSON.init(bytes:)))::json,
                 \(draft.season)::text, \(draft.content)::text, \(defaults)::json
             """
@@ -185,9 +185,7 @@ extension EventChange {
     ///
     /// - Returns: warnings about this content, and about audiences that name none of several content types.
     /// - Throws: `content-mismatch`, `payload-too-large`.
-    private func checkContents(
-        _ draft: Contract.EventDraft, _ audiences: [Audience]
-    ) async throws -> [String] {
+    private func checkStart(_ draft: Contract.EventDraft, _ audiences: [Audience]) async throws -> [String] {
         let apps = Set(draft.audiences.map(\.bundleId))
         let rows = try await connection.query(
             """
@@ -196,14 +194,14 @@ extension EventChange {
             """)
         let types = try rows.map { try $0.contentType() }
         var warnings: [String] = []
-        for audience in audiences where (audience.content ?? draft.content) == nil {
+        for audience in audiences where (audience.contentType ?? draft.content) == nil {
             let ofApp = types.filter { $0.bundleID == audience.bundleID }
             guard ofApp.count > 1 else { continue }
             warnings.append(
                 "\(audience.id.words) names no content type, and the app has \(ofApp.count). Its content is checked by the "
                     + "oldest, \(ofApp[0].attributesType.quotedJSON). Name one with content.")
         }
-        guard let start = draft.start, let content = start.contentState?.array else { return warnings }
+        guard let start = draft.start, let content = start.contentState?.utf8 else { return warnings }
         for type in types where type.attributesType == start.attributesType {
             let faults = type.faults(of: content, at: "/start/contentState")
             if type.refuses, !faults.isEmpty { throw Problem.contentMismatch(faults) }

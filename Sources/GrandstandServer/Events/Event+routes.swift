@@ -191,8 +191,8 @@ extension Contract.Event {
     }
 
     /// When channels are created; `nil`: at once.
-    var opensAt: Date? {
-        Contract.EventDraft.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+    var channelsDueAt: Date? {
+        Contract.EventDraft.channelsDueAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
     }
 
     /// The apps of the audiences.

@@ -75,7 +75,7 @@ package struct EventStore: Sendable {
             and (\(filter.bundleID?.topic)::text is null or exists (
                 select from audiences where event_key = e.key and lower(bundle_id) = \(filter.bundleID?.topic)))
             and \(EventReach.covers(filter.reach, event: "e.key"))
-            and \(filter.overdueBy.map { ChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
+            and \(filter.overdueBy.map { ChannelStore.isEventLate(now: now, tenure: $0) } ?? "true")
         """
     }
 
@@ -137,7 +137,7 @@ package struct EventStore: Sendable {
             audience.channel.state = state.shown
         } else {
             // An open event gets another channel in place of a deleted one.
-            let held = event.opensAt.flatMap { $0 > now ? $0 : nil }
+            let held = event.channelsDueAt.flatMap { $0 > now ? $0 : nil }
             audience.channel = .init(state: held == nil ? .pending : .waiting, nextAttemptAt: held)
         }
         return audience

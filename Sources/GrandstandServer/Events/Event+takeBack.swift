@@ -38,20 +38,20 @@ extension EventStore {
             }
         }
         return Contract.ReopenedEvent(
-            channels: channels, broadcasts: ends.sent.map(\.words),
+            channels: channels, broadcasts: ends.resent.map(\.words),
             warnings: warnings + (try await outlook(of: key, now: now)), event)
     }
 }
 
 extension EventChange {
     /// What was found when the ends of the chosen lanes were undone.
-    fileprivate struct Ends {
+    fileprivate struct UndoneEnds {
         var lanes: [Lane] = []
         /// The audiences that took no messages: all of an event that was over, otherwise those that had an end. With each,
         /// whether its devices may have got the end.
         var opened: [Contract.AudienceSelector: Bool] = [:]
         /// Broadcasts that are sent now: those that an end had superseded, in order of acceptance, and the newest content.
-        var sent: [UUID] = []
+        var resent: [UUID] = []
         /// The audiences whose newest content must be sent once more.
         var lackNews: [Contract.AudienceSelector] = []
 
@@ -62,13 +62,13 @@ extension EventChange {
             if (before.fencedAt ?? before.closedAt) != nil { opened[.init(lane.audience.id)] = mayHaveLeft }
             if needsNews { lackNews.append(.only(lane.audience.id)) }
             for (message, before) in zip(lane.messages, before.messages)
-            where before.state.isSettled && !message.state.isSettled && !sent.contains(message.broadcast) {
-                sent.append(message.broadcast)
+            where before.state.isSettled && !message.state.isSettled && !resent.contains(message.broadcast) {
+                resent.append(message.broadcast)
             }
         }
     }
 
-    fileprivate func reopen(audiences chosen: [Contract.AudienceSelector]?) async throws -> Ends {
+    fileprivate func reopen(audiences chosen: [Contract.AudienceSelector]?) async throws -> UndoneEnds {
         // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
         // after the event is open again. An alignment may also lock the event, so this transaction takes the
         // alignment's lock before the event's.
@@ -76,7 +76,7 @@ extension EventChange {
         let isOver = try await lock().isOver
         // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: the acceptance of
         // the newest content locks all lanes of the event.
-        var ends = Ends()
+        var ends = UndoneEnds()
         try await LaneRows.changeAll(
             "(array(select lane from audiences where event_key = \(key.rawValue)))",
             undoing: "array(select id from broadcasts where event_key = \(key.rawValue) and event = 'end')",
@@ -121,7 +121,7 @@ extension EventChange {
         if !ends.lackNews.isEmpty {
             let news = try await accept(.init(event: .update, audiences: ends.lackNews))
             // A content that is refused now does not keep the event closed.
-            if case .success(let id) = news { ends.sent.append(id) }
+            if case .success(let id) = news { ends.resent.append(id) }
         }
         return ends
     }

@@ -54,9 +54,9 @@ struct EventChange: Sendable {
     ///
     /// - Returns: its ID, or why it was refused.
     func accept(_ request: Contract.BroadcastDraft) async throws -> Result<UUID, Problem> {
-        var acceptance = try await Outbox.lock([.event(key)], comparing: true, on: connection, now: now)
+        var acceptance = try await Outbox.load([.event(key)], comparing: true, on: connection, now: now)
         let intake = Intake(target: .event(key), request: request, actor: actor, at: now)
-        let broadcast = Result { () throws(Problem) in try acceptance.add(intake) }
+        let broadcast = Result { () throws(Problem) in try acceptance.accept(intake) }
         try await connection.pipeline(Outbox.statements(acceptance) + [WakeUps.notify(acceptance.topics)])
         return broadcast.map(\.uuid)
     }

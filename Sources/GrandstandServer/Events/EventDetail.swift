@@ -18,7 +18,7 @@ struct EventDetail: ConsolePage {
     let throttled: [String]
     let cards: [ScoreCard]
     let audiences: Table
-    let startReports: [StartProgress]
+    let startReports: [StartLine]
     /// The messages; on the first page the scheduled ones come first.
     let timeline: [TimelineEntry]
     /// The newest message of the event.
@@ -50,7 +50,7 @@ struct EventDetail: ConsolePage {
         var starts: [Contract.AudienceStart] = []
         var previews: [String: ContentPreview] = [:]
         /// The throttles of the event's apps.
-        var throttles: [Throttle] = []
+        var throttles: [ThrottledApp] = []
         /// The newest entries of the event in the audit log, without its updates.
         var changes: [Contract.AuditEntry] = []
     }
@@ -68,14 +68,14 @@ struct EventDetail: ConsolePage {
         facts =
             [
                 Fact("Key", [.code(key.rawValue)]), Fact("Kind", [.quoted(event.kind ?? "")]),
-                Fact("Channels open", [.moment(event.opensAt)]), Fact("Changed", [.moment(event.updatedAt)]),
+                Fact("Channels open", [.moment(event.channelsDueAt)]), Fact("Changed", [.moment(event.updatedAt)]),
             ].nonEmpty
         throttled = contents.throttles.map {
             "\($0.app.bundleID), \($0.app.environment.rawValue): \($0.sentence)"
         }
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
         audiences = Self.audiences(event)
-        startReports = contents.starts.prefix(4).map { StartProgress($0) }
+        startReports = contents.starts.prefix(4).map { StartLine($0) }
         let labels = Self.labels(event.audiences)
         func entry(_ broadcasts: ArraySlice<Contract.Broadcast>) -> TimelineEntry? {
             let before = broadcasts.dropFirst().first { $0.message?.contentState != nil }
@@ -105,8 +105,8 @@ struct EventDetail: ConsolePage {
         let isStoppable = !states.isDisjoint(with: [.scheduled, .waiting, .running])
         stopAction = isOpen && isStoppable ? ConsolePath.event(key, "stop") : nil
         let times: [FormInput] = [
-            .line("startsAt", "Starts", FormTime.local(event.startsAt), isTime: true),
-            .line("endsAt", "Ends", FormTime.local(event.endsAt), isTime: true),
+            .line("startsAt", "Starts", FormTime.field(event.startsAt), isTime: true),
+            .line("endsAt", "Ends", FormTime.field(event.endsAt), isTime: true),
         ]
         move =
             event.isOver
@@ -136,14 +136,14 @@ struct EventDetail: ConsolePage {
                 Column("App") { [.quoted($0.bundleId)] }, Column("Environment") { [.words($0.environment.rawValue)] },
                 Column("Variant") { [.words($0.variant ?? "")] },
                 Column("Storage policy") { [.words($0.storagePolicy.rawValue)] },
-                Column("Channel") { [.state(Self.channel($0))] },
+                Column("Channel") { [.state(Self.channelState($0))] },
                 Column("Apple's ID") { [.code($0.channel.channelId ?? "")] },
                 Column("Why") { Advice.pieces($0.channel.reason, isActive: $0.channel.state == .active) },
                 Column("Next step") { [.moment($0.channel.nextAttemptAt)] },
             ])
     }
 
-    private static func channel(_ audience: Contract.EventAudience) -> String {
+    private static func channelState(_ audience: Contract.EventAudience) -> String {
         guard audience.channel.state == .none else { return audience.channel.state.rawValue }
         return audience.isByToken ? "by token" : "none made"
     }
@@ -192,7 +192,7 @@ struct ScoreCard: Sendable {
             broadcast.content(for: audience) != nil && broadcast.states(of: audience).contains(.accepted)
         }
         let content = shown?.content(for: audience)
-        score = preview?.shown(content)
+        score = preview?.rendered(content)
         scoreJSON = score == nil ? content.map { ReadableJSON.text($0) } : nil
         shownSince = shown.map { Moment($0.acceptedAt, exact: true) }
         let isComing = broadcasts.prefix { $0.id != shown?.id }.contains { broadcast in

@@ -52,7 +52,7 @@ extension API {
                 .audiences
         }
         let places = Set(event.audiences.map { [$0.bundleId, $0.environment.rawValue] })
-        let throttles: [Throttle] = try await stores.main.query(Throttle.all(now: visit.now)).read()
+        let throttles: [ThrottledApp] = try await stores.main.query(ThrottledApp.all(now: visit.now)).read()
         contents.throttles = throttles.filter {
             places.contains([$0.app.bundleID.rawValue, $0.app.environment.rawValue])
         }
@@ -167,7 +167,7 @@ extension Resource {
                 words: [
                     "For sport Apple recommends noMessageStored: whoever was offline gets no old score. Apps from Xcode use "
                         + "development, those from TestFlight and the App Store production."
-                ], asks: true, initial: advised,
+                ], asks: true, initial: formDefaults,
                 notice: { _, _ in "It is declared; its channels are made when their time comes." }),
             Action(
                 path: "/events/:key/broadcasts/:id/withdraw", operation: .cancelBroadcast, label: "Withdraw",
@@ -210,7 +210,7 @@ extension Resource {
 
     /// What docs/organising.md advises for a match: people who are offline get no old score, and a score is out of date
     /// after five minutes without a message.
-    @Sendable private static func advised(_ visit: Visit) async throws -> JSONValue {
+    @Sendable private static func formDefaults(_ visit: Visit) async throws -> JSONValue {
         let apps = try await visit.call(.listApps).object
         let audience = apps.items("items").first.map { "\($0.text("bundleId")) production noMessageStored" }
         return try JSONValue(

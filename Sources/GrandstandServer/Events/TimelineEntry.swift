@@ -152,7 +152,7 @@ struct ContentLine: Sendable {
 
     /// - Parameter before: the content before it; `nil`: no member counts as changed.
     init(_ content: [UInt8], _ preview: ContentPreview?, since before: [UInt8]? = nil) {
-        lineText = preview?.shown(content).flatMap { $0.compact ?? $0.expanded }
+        lineText = preview?.rendered(content).flatMap { $0.compact ?? $0.expanded }
         let all = lineText == nil ? (try? JSONValue(parsing: content))?.members ?? [] : []
         let old = before.flatMap { try? JSONValue(parsing: $0) }
         let members = all.prefix(20).map { name, value -> Member in

@@ -14,7 +14,7 @@ extension API {
     func admit(_ request: Request, _ context: APIContext, _ route: Route) async throws -> APIKey? {
         guard let scopes = route.scopes else { return nil }
         guard let secret = Self.bearer(request.headers[.authorization]) else {
-            throw refusal("Send your key as Authorization: Bearer <secret>.", context)
+            throw authFailure("Send your key as Authorization: Bearer <secret>.", context)
         }
         let key = try await identify(String(secret), context, for: scopes)
         try Self.check(key, for: scopes)
@@ -41,23 +41,23 @@ extension API {
         _ secret: String, _ context: APIContext, for scopes: [Contract.Scope]
     ) async throws -> APIKey {
         guard let key = try await keys.authenticate(secret), !key.isExpired(at: now()) else {
-            throw refusal("This key is not known, has expired, or was revoked.", context)
+            throw authFailure("This key is not known, has expired, or was revoked.", context)
         }
-        try resume(key, context, for: scopes)
+        try countRequest(key, context, for: scopes)
         return key
     }
 
     /// Counts a request of an authenticated key, and notes that the key was used.
     ///
     /// - Throws: `rate-limited`.
-    func resume(_ key: APIKey, _ context: APIContext, for scopes: [Contract.Scope]) throws(Problem) {
+    func countRequest(_ key: APIKey, _ context: APIContext, for scopes: [Contract.Scope]) throws(Problem) {
         if !key.isForClientApps { onTrust(context.channel) }
         let standing = limits.take(key, for: scopes, at: now())
-        RequestShare.current?.belongs(to: key.id, standing)
+        RequestShare.current?.assign(to: key.id, standing)
         if let standing, standing.isExhausted {
             throw Problem.tooMany("requests of the key \(key.name)", wait: standing.reset)
         }
-        keys.used(key)
+        keys.noteUse(key)
     }
 
     /// Checks the key's scopes.
@@ -76,8 +76,8 @@ extension API {
 
     /// Counts a failed authentication against the caller's address. Returns a problem with `detail`, or `rate-limited`
     /// after too many failures.
-    func refusal(_ detail: String, _ context: APIContext) -> Problem {
-        guard let standing = limits.addresses.take(context.address, at: now()), standing.isExhausted else {
+    func authFailure(_ detail: String, _ context: APIContext) -> Problem {
+        guard let standing = limits.authFailures.take(context.callerNetwork, at: now()), standing.isExhausted else {
             return Problem(.unauthenticated, detail)
         }
         return .tooMany("requests without a valid key from this address", wait: standing.reset)
@@ -115,7 +115,7 @@ struct APIContext: RequestContext, Sendable {
 
     init(source: Source) {
         coreContext = .init(source: source)
-        requestID = RequestNames.next()
+        requestID = RequestIDs.next()
         key = nil
         channel = source.channel
         peer = source.channel.remoteAddress?.ipAddress.flatMap { IPAddress(String($0.prefix { $0 != "%" })) }
@@ -124,7 +124,7 @@ struct APIContext: RequestContext, Sendable {
 
     /// The caller's address for rate limits: an IPv4 address, or the /64 network of an IPv6 address, because one client
     /// has all addresses of its network. Empty if the address is not known.
-    var address: String { callerAddress?.callersNetwork ?? "" }
+    var callerNetwork: String { callerAddress?.callersNetwork ?? "" }
 
     /// A logger that adds the request's ID to every line.
     var log: Logger {
@@ -163,7 +163,7 @@ extension Visit {
 ///
 /// The IDs need not be hard to guess. The system's random generator is not used for each, because each call of the
 /// generator is a system call.
-enum RequestNames {
+enum RequestIDs {
     private static let count = Atomic<UInt64>(.random(in: .min ... .max))
 
     /// Up to 16 hexadecimal digits.

@@ -21,7 +21,7 @@ struct API: Sendable {
     let readiness: @Sendable () -> Contract.Readiness
     let metrics: ServerMetrics
     /// The memory limit for request bodies.
-    let bodies = BodyRoom()
+    let bodyRoom = BodyRoom()
     /// Called with the connection of a request whose key does not ship in client apps.
     var onTrust: @Sendable (any NIOCore.Channel) -> Void = { _ in }
     let now: @Sendable () -> Date
@@ -32,7 +32,7 @@ struct API: Sendable {
     var console: Console?
 
     /// Whether the server itself speaks HTTPS. If so, browsers are told to use only HTTPS (HSTS).
-    var isSecure: Bool { configuration.tls != nil }
+    var servesTLS: Bool { configuration.tls != nil }
 
     /// The responder for all requests of the API port. Probes and metrics may have their own port.
     func responder() -> some HTTPResponder<APIContext> {
@@ -40,7 +40,7 @@ struct API: Sendable {
     }
 
     /// The responder for probes and metrics on their own port.
-    func operationsResponder() -> some HTTPResponder<APIContext> {
+    func healthResponder() -> some HTTPResponder<APIContext> {
         var own = self
         own.console = nil
         return own.router(healthRoutes(isPrivate: true)).buildResponder()
@@ -49,14 +49,14 @@ struct API: Sendable {
     /// The responder that answers lookups before routing. A server puts it into each connection's pipeline.
     func lookupResponder() -> LookupResponder {
         LookupResponder(
-            replica: lookups, keys: keys, metrics: metrics, headers: CommonHeaders(isSecure: isSecure), now: now)
+            replica: lookups, keys: keys, metrics: metrics, headers: CommonHeaders(isSecure: servesTLS), now: now)
     }
 
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         let pages = console.map { PageResponder(console: $0, api: self, apiRoutes: routes) }
-        let headers = CommonHeaders(isSecure: isSecure)
+        let headers = CommonHeaders(isSecure: servesTLS)
         router.add(middleware: ProblemMiddleware(api: self, routes: routes, headers: headers, pages: pages))
         for route in routes {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in
@@ -142,7 +142,7 @@ struct Route: Sendable {
     let recover: Recovery?
     /// The semaphore at which a request with a body of so many bytes waits before any database access; `nil`: it does
     /// not wait.
-    let turn: (@Sendable (_ bytes: Int) -> Semaphore)?
+    let semaphore: (@Sendable (_ bytes: Int) -> Semaphore)?
     let handler: Handler
 
     init(
@@ -155,7 +155,7 @@ struct Route: Sendable {
         scopes = operation.scopes
         self.bodyLimit = bodyLimit
         keepsAnswers = operation.keepsAnswers
-        (self.recover, self.turn, self.handler) = (recover, turn, handler)
+        (self.recover, self.semaphore, self.handler) = (recover, turn, handler)
     }
 
     static let standardBodyLimit = 64 * 1024

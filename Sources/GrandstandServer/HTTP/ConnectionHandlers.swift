@@ -15,23 +15,23 @@ where
 /// exactly one valid `Host` (RFC 9112, 3.2; HTTP/1.0 needs none). For an error of the parser, Hummingbird answers 400 without
 /// a body. This handler replaces that answer with a problem.
 final class HeadRefusals: ExchangeHandler {
-    private let standing: CommonHeaders
+    private let commonHeaders: CommonHeaders
     /// Whether the rest of what the client sends is ignored, because Hummingbird ends the connection with the refusal.
     private var isRefused = false
     private var hasUnknownMethod = false
 
-    init(headers: CommonHeaders) { standing = headers }
+    init(headers: CommonHeaders) { commonHeaders = headers }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
-        guard case .head(let head) = unwrapInboundIn(data), !Self.isAddressed(head) else {
+        guard case .head(let head) = unwrapInboundIn(data), !Self.hasValidHost(head) else {
             return context.fireChannelRead(data)
         }
         isRefused = true
         context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
     }
 
-    private static func isAddressed(_ head: HTTPRequestHead) -> Bool {
+    private static func hasValidHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         guard head.version == .http1_1 else { return hosts.count < 2 }
         return hosts.count == 1 && !hosts[0].isEmpty && !hosts[0].contains(where: \.isWhitespace)
@@ -61,7 +61,7 @@ final class HeadRefusals: ExchangeHandler {
         head.headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
         head.headers.replaceOrAdd(name: "Content-Type", value: "application/problem+json")
         head.headers.replaceOrAdd(name: "Content-Length", value: String(body.count))
-        for field in standing.fields { head.headers.replaceOrAdd(name: field.name.rawName, value: field.value) }
+        for field in commonHeaders.fields { head.headers.replaceOrAdd(name: field.name.rawName, value: field.value) }
         context.write(wrapOutboundOut(.head(head)), promise: promise)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
     }

@@ -26,7 +26,7 @@ package struct OperationGuide: Sendable {
     /// Those of the path, the query and the header.
     package let parameters: [Parameter]
     /// The name of the body's schema; `nil`: there is no body.
-    package let schema: String?
+    package let bodySchema: String?
     /// An example of the body.
     package let example: String?
 
@@ -40,7 +40,7 @@ package struct OperationGuide: Sendable {
         let parameters = references.map(Parameter.init)
         self.parameters = ["path", "query", "header"].flatMap { place in parameters.filter { $0.place == place } }
         let body = Array(block.drop { $0 != "      requestBody:" }.prefix { $0 != "      responses:" })
-        schema = body.reference
+        bodySchema = body.reference
         example =
             body.lazy.compactMap { line in
                 line.firstRange(of: "example: ").map { String(line[$0.upperBound...]) }
@@ -49,11 +49,11 @@ package struct OperationGuide: Sendable {
 
     /// The rules for the body; `nil`: there is no body, or its members are free.
     package var shape: RequestShape? {
-        schema.flatMap { Contract.values[$0] as? any ContractRequest.Type }?.shape
+        bodySchema.flatMap { Contract.values[$0] as? any ContractRequest.Type }?.shape
     }
 
     /// What a member of the body means.
-    package func help(_ member: String) -> String { ContractText.help(schema ?? "", member) ?? "" }
+    package func help(_ member: String) -> String { ContractText.help(bodySchema ?? "", member) ?? "" }
 }
 
 extension OperationGuide.Parameter {

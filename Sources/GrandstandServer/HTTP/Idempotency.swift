@@ -23,11 +23,11 @@ extension API {
                 "Idempotency-Key must have 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
                 "1 to 255 printable ASCII characters were expected.")
         }
-        if name == nil, route.turn == nil { return try await route.handler(request, context) }
+        if name == nil, route.semaphore == nil { return try await route.handler(request, context) }
         let body = try await request.bytes(upTo: route.bodyLimit)
         request.body = RequestBody(buffer: ByteBuffer(bytes: body))
         // The request waits for its turn before the store may open a transaction.
-        let turn = route.turn?(body.count)
+        let turn = route.semaphore?(body.count)
         await turn?.enter()
         defer { turn?.leave() }
         do {
@@ -36,18 +36,18 @@ extension API {
             let wanted = IdempotentRequest(
                 caller: try context.caller.id, key: name,
                 content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
-                shownOnce: route.operation.shownOnce, at: now())
+                secretName: route.operation.shownOnce, at: now())
             let store = stores.idempotency
             guard let recover = route.recover else { return try await store.once(wanted, work: work) }
             return try await store.inSteps(wanted, recover: { try await recover($0, context) }, work: work)
-        } catch let refusal as WithoutEffect {
+        } catch let refusal as UnstoredAnswer {
             return refusal.response
         }
     }
 }
 
 /// The answer of a route that refused every item, but with a status of success. It is sent, but not stored.
-struct WithoutEffect: Error {
+struct UnstoredAnswer: Error {
     let response: Response
 }
 
@@ -87,7 +87,7 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
             locks[key] = (lock, users + 1)
             return lock
         }
-        await PostgresTimeLimit.counting { await lock.enter() }
+        await PostgresTimeLimit.countingWait { await lock.enter() }
         defer {
             lock.leave()
             locks.withLock { locks in
@@ -176,7 +176,7 @@ struct IdempotentRequest: Sendable {
     /// What distinguishes requests with the same key: method, path, body.
     var content: [UInt8]
     /// The member of the answer that is not stored, because it is a secret; `nil`: there is none.
-    var shownOnce: String?
+    var secretName: String?
     /// When the request came.
     var at: Date
     /// The resource that an earlier attempt began and that was not completed.
@@ -233,7 +233,7 @@ struct IdempotentRequest: Sendable {
     }
 
     fileprivate func keep(_ answer: Response, on connection: some PostgresQuerying) async throws {
-        let body = try repeated(try await answer.bytes())
+        let body = try withoutSecret(try await answer.bytes())
         try await connection.query(
             """
             insert into idempotency_keys as i (id, fingerprint, accepted_at, status, body)
@@ -245,8 +245,10 @@ struct IdempotentRequest: Sendable {
     }
 
     /// The body for repetitions: a warning takes the place of the secret.
-    private func repeated(_ body: [UInt8]) throws -> [UInt8] {
-        guard let secret = shownOnce, case .object(let members) = try JSONValue(parsing: body).kind else { return body }
+    private func withoutSecret(_ body: [UInt8]) throws -> [UInt8] {
+        guard let secret = secretName, case .object(let members) = try JSONValue(parsing: body).kind else {
+            return body
+        }
         return JSONWriter.text { object in
             for member in members where member.name != secret {
                 object.name(dynamic: member.name)

@@ -28,20 +28,20 @@ struct ProblemMiddleware: RouterMiddleware {
             context.requestID = named.rawValue
         }
         context.logger = api.logger
-        let share = RequestShare(api.bodies)
+        let share = RequestShare(api.bodyRoom)
         defer { share.leave() }
         let request = request.forwarded(by: api.configuration.trustedProxies, &context)
         // Each request waits for the database for a limited time.
-        let limit = PostgresTimeLimit.request(api.configuration.databaseWait)
+        let limit = PostgresTimeLimit.forRequest(api.configuration.databaseWait)
         var response = await PostgresTimeLimit.$current.withValue(limit) {
             await RequestShare.$current.withValue(share) { await answer(request, context, next) }
         }
-        if share.isGone != nil { response.headers[.connection] = "close" }
+        if share.clientLeft != nil { response.headers[.connection] = "close" }
         // If the connection ended, nobody gets the answer. Such an answer counts as status 499.
-        let counted = share.isGone == true ? 499 : response.status.code
+        let counted = share.clientLeft == true ? 499 : response.status.code
         headers.complete(&response.headers, requestID: context.requestID, standing: share.rate)
         let (method, took) = (request.method.rawValue, ContinuousClock.now - started)
-        api.metrics.answers(method: method, path: context.endpointPath ?? "none", status: counted)(took)
+        api.metrics.onAnswer(method: method, path: context.endpointPath ?? "none", status: counted)(took)
         if api.logger.logLevel <= .debug {
             context.log.debug("\(method) \(request.uri.path): \(counted) after \(took)")
         }

@@ -40,7 +40,7 @@ final class RequestShare: Sendable {
         var caller: UUID?
         var rate: RateLimit.Standing?
         var taken = 0
-        var isGone: Bool?
+        var clientLeft: Bool?
     }
 
     /// The share of the task's request.
@@ -52,7 +52,7 @@ final class RequestShare: Sendable {
     init(_ room: BodyRoom) { self.room = room }
 
     /// Sets the caller and its rate limit, as soon as they are known and before the body is read.
-    func belongs(to caller: UUID, _ rate: RateLimit.Standing?) {
+    func assign(to caller: UUID, _ rate: RateLimit.Standing?) {
         state.withLock { state in
             // Room that was taken before is given back under the same name.
             if state.taken == 0 { state.caller = caller }
@@ -64,13 +64,13 @@ final class RequestShare: Sendable {
     var rate: RateLimit.Standing? { state.withLock { $0.rate } }
 
     /// Whether the connection ended before the body; `false`: the body is broken; `nil`: it is complete, or was not read.
-    var isGone: Bool? { state.withLock { $0.isGone } }
+    var clientLeft: Bool? { state.withLock { $0.clientLeft } }
 
     /// Notes that the body is incomplete because of the client. Its other errors are the server's.
     fileprivate func broke(_ error: any Error) -> Problem {
         let isGone = [nil, .invalidEOFState, .closedConnection].contains(error as? HTTPParserError)
         let why = isGone ? "the connection ended before it did" : "\(error)"
-        state.withLock { $0.isGone = isGone }
+        state.withLock { $0.clientLeft = isGone }
         return Problem(.malformedJson, "The body cannot be read: \(why).")
     }
 
@@ -148,7 +148,7 @@ final class RateLimits: Sendable {
     /// because strangers have such keys, and these requests query the database.
     private let clientApps = Buckets<UUID>(rate: 10, burst: 20)
     /// Failed authentications.
-    let addresses: Buckets<String>
+    let authFailures: Buckets<String>
     /// The limit of wrong secrets for one installation from one address: ten at once, and after these one every ten
     /// seconds. The owner's app is not affected, because it sends the right secret.
     private let wrongSecrets = Buckets<String>(rate: 0.1, burst: 10)
@@ -162,7 +162,7 @@ final class RateLimits: Sendable {
     ///   - installations: new installations of one address per minute.
     init(requests: Double = 0, failures: Double = 0, installations: Double = 0) {
         keys = Buckets(rate: requests, burst: 2 * requests)
-        addresses = Buckets(rate: failures / 60, burst: failures)
+        authFailures = Buckets(rate: failures / 60, burst: failures)
         newInstallations = Buckets(rate: installations / 60, burst: installations)
     }
 
@@ -181,7 +181,7 @@ final class RateLimits: Sendable {
     /// - Returns: the limit that is exceeded; `nil`: none.
     func countWrongSecret(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
         let pair = wrongSecrets.take("\(installation) \(address)", at: now)
-        let standing = pair?.isExhausted == true ? pair : addresses.take(address, at: now)
+        let standing = pair?.isExhausted == true ? pair : authFailures.take(address, at: now)
         return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
@@ -191,7 +191,7 @@ final class RateLimits: Sendable {
     /// all phones may be behind one proxy.
     ///
     /// - Parameters:
-    ///   - address: in the form of `APIContext.address`.
+    ///   - address: in the form of `APIContext.callerNetwork`.
     ///   - count: 1: an installation was registered; 0: one may follow.
     func newInstallation(from address: String, at now: Date, _ count: Double) -> RateLimit.Standing? {
         let known = IPAddress(address.contains(":") ? address + "::" : address)

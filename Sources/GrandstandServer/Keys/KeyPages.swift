@@ -18,13 +18,13 @@ extension Resource {
         actions: [
             Action(
                 path: "", operation: .createKey, label: "Make the key",
-                secret: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
+                secretUse: "Callers send it as Authorization: Bearer …; people sign in with it.",
                 notice: { key, _ in "The key \(key.text("name"))" }),
             Action(
                 path: "/:id/rotate", operation: .rotateKey, label: "Rotate the key",
                 words: ["Makes a key with the same name, scopes and apps. Sessions of this key end at once."],
                 isIrreversible: true,
-                secret: "Give it to everybody who uses the old one.",
+                secretUse: "Give it to everybody who uses the old one.",
                 notice: { key, _ in "The key \(key.text("name")), rotated" }),
             Action(
                 path: "/:id/revoke", operation: .revokeKey, label: "Revoke the key",

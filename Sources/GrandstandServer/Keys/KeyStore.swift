@@ -19,7 +19,7 @@ package final class KeyStore: Sendable {
         var keys: [SecretHash: APIKey] = [:]
         var readAt: Date?
         /// Counts the changes of this process. A reading that began before a change may lack it.
-        var changes = 0
+        var changeCount = 0
     }
 
     let database: Database
@@ -40,20 +40,20 @@ package final class KeyStore: Sendable {
     // MARK: Keeping up
 
     /// A key was created, changed or revoked, here or on another replica.
-    func changed() { Task.detached { try? await self.reload() } }
+    func reloadSoon() { Task.detached { try? await self.reload() } }
 
     /// Takes over a reading that began after the call. If it fails, the keys in memory stay as they were.
     func reload() async throws { try await readings.run { try await self.read() } }
 
     private func read() async throws {
         while true {
-            let (moment, changes) = (now(), state.withLock(\.changes))
+            let (moment, changes) = (now(), state.withLock(\.changeCount))
             // A reading takes no longer than one of a request, because requests may wait for it.
-            let keys = try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.current ?? .request()) {
+            let keys = try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.current ?? .forRequest()) {
                 try await Self.validKeys(on: database, at: moment)
             }
             let isCurrent = state.withLock { state in
-                guard state.changes == changes else { return false }
+                guard state.changeCount == changes else { return false }
                 (state.keys, state.readAt) = (keys, moment)
                 return true
             }
@@ -67,9 +67,9 @@ package final class KeyStore: Sendable {
         database.afterCommit { [self] in
             state.withLock { state in
                 state.keys = state.keys.filter { $0.value.id != id }
-                state.changes += 1
+                state.changeCount += 1
             }
-            changed()
+            reloadSoon()
         }
     }
 
@@ -108,7 +108,7 @@ package final class KeyStore: Sendable {
     // MARK: Last uses
 
     /// Notes that a key is in use. The method is cheap enough to be called for every request.
-    func used(_ key: APIKey) {
+    func noteUse(_ key: APIKey) {
         let now = now()
         uses.withLock { $0[key.id] = now }
     }

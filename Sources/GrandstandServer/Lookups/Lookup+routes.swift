@@ -22,7 +22,7 @@ extension API {
             return lanes.map { found[$0] }
         }
         // A series that begins with 1 shows no increase.
-        for result in LookupResult.allCases { _ = metrics.lookups(result) }
+        for result in LookupResult.allCases { _ = metrics.onLookup(result) }
         return [
             Route(.lookup) { request, context in
                 try await metrics.count(.found) { try await lookup(request, context, contents) }
@@ -36,7 +36,7 @@ extension API {
     private func lookup(_ request: Request, _ context: APIContext, _ contents: LookupContents) async throws -> Response
     {
         let include = try context.query.choice("include", Contract.LookupInclude.self)
-        let name = LookupName(app: try context.app(), key: try context.eventKey(), variant: try context.query.variant())
+        let name = LookupKey(app: try context.app(), key: try context.eventKey(), variant: try context.query.variant())
         var reply = await lookups.answers(to: [name])[0]
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
         // exists, or the event is over.
@@ -58,7 +58,7 @@ extension API {
     private func lookupMany(_ request: Request, _ context: APIContext) async throws -> Response {
         let (app, variant) = (try context.app(), try context.query.variant())
         let texts = try Contract.LookupBatch.read(try await request.json()).eventKeys
-        let names = texts.compactMap(EventKey.init).map { LookupName(app: app, key: $0, variant: variant) }
+        let names = texts.compactMap(EventKey.init).map { LookupKey(app: app, key: $0, variant: variant) }
         let replies = Dictionary(
             zip(names.map(\.key.rawValue), await lookups.answers(to: names)), uniquingKeysWith: { $1 })
         var items: [[UInt8]] = []
@@ -73,7 +73,7 @@ extension API {
                 metrics.count(LookupResult.ofProblems[kind])
             }
         }
-        if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unread }
+        if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unavailable }
         let age = replies.values.map(\.age).max() ?? 0
         // The JSON of a `Contract.LookupBatchAnswer`. Its items are already JSON text: the bodies of single lookups.
         let body = JSONWriter.text { object in
@@ -86,7 +86,7 @@ extension API {
     /// The list of events that an app may offer to follow.
     private func lookupList(_ request: Request, _ context: APIContext) async throws -> Response {
         let (body, age) = try await lookups.page(
-            try context.query.list(), of: try context.app(), uri: request.uri.string)
+            try context.query.listQuery(), of: try context.app(), uri: request.uri.string)
         return Response(body, age: age, to: request)
     }
 }
@@ -143,7 +143,7 @@ extension QueryParameters {
     /// The variant in the query; `nil`: none.
     func variant() throws(Problem) -> Variant? { try read("variant", Variant.rule, Variant.init(rawValue:)) }
 
-    fileprivate func list() throws(Problem) -> LookupListQuery {
+    fileprivate func listQuery() throws(Problem) -> LookupListQuery {
         let page = try page()
         var query = LookupListQuery.standard
         query.topic = try read("topic", TextRule.topic.sentence) { TextRule.topic.accepts($0) ? $0 : nil }
@@ -170,7 +170,7 @@ enum LookupResult: String, Sendable, CaseIterable {
 
 extension ServerMetrics {
     /// Counts a lookup that reached the routes. `LookupResponder` counts the lookups that it answers.
-    func count(_ result: LookupResult?) { if let result { lookups(result)() } }
+    func count(_ result: LookupResult?) { if let result { onLookup(result)() } }
 
     /// Counts the answer of `body`: as `result`, as not modified, or as the problem it throws. An invalid request does
     /// not count as a lookup.

@@ -20,7 +20,7 @@ final class LookupHandler: ExchangeHandler {
     /// The answer to a request whose end has not been read yet.
     private var answer: LookupResponse?
     /// Answers that are written and not flushed yet.
-    private var answered = 0
+    private var unflushed = 0
 
     init(lookups: LookupResponder, onAnswered: @escaping (Int) -> Void) {
         self.lookups = lookups
@@ -48,17 +48,17 @@ final class LookupHandler: ExchangeHandler {
             guard let answer, let encoderContext else { break }
             self.answer = nil
             encoderContext.write(NIOAny(Self.bytes(answer, context.channel.allocator)), promise: nil)
-            answered += 1
+            unflushed += 1
             return
         }
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if answered > 0 {
+        if unflushed > 0 {
             context.flush()
-            onAnswered(answered)
-            answered = 0
+            onAnswered(unflushed)
+            unflushed = 0
         }
         context.fireChannelReadComplete()
     }

@@ -37,8 +37,8 @@ final class LookupReplica: Sendable {
         /// The dictionary is changed in place under the lock: if a copy were kept, the next change would copy all of it.
         var entries: [EventKey: LookupEntry] = [:]
         /// Events that this process has changed and no refresh has read since, each with the number of its change.
-        var changed: [EventKey: Int] = [:]
-        var changes = 0
+        var unreadChanges: [EventKey: Int] = [:]
+        var changeCount = 0
         /// The journal's position at the last refresh; `nil`: the next refresh reads everything.
         var position: String?
         var readAt = ContinuousClock.now
@@ -78,8 +78,8 @@ final class LookupReplica: Sendable {
     /// transaction is answered. Memory gives no answers about these events until they have been read again.
     func changed(_ subjects: [String]) {
         state.withLock { state in
-            state.changes += 1
-            for key in subjects.compactMap(LookupStore.event) { state.changed[key] = state.changes }
+            state.changeCount += 1
+            for key in subjects.compactMap(LookupStore.event) { state.unreadChanges[key] = state.changeCount }
             state.pages = [:]
         }
     }
@@ -87,7 +87,7 @@ final class LookupReplica: Sendable {
     /// Brings memory up to date with everything that was committed before the call. One refresh runs at a time; callers
     /// that come during it share the next one. It goes on for long, unless the database answers nobody.
     func refresh() async throws {
-        try await PostgresTimeLimit.$current.withValue(.request(settings.patience).long) {
+        try await PostgresTimeLimit.$current.withValue(.forRequest(settings.patience).long) {
             try await refreshes.run { try await self.readChanges() }
         }
     }
@@ -98,14 +98,14 @@ final class LookupReplica: Sendable {
         let (position, read) = state.withLock { state in
             if state.needsAll || state.readAt + .seconds(LookupStore.journalSeconds / 2) < .now { state.position = nil }
             state.needsAll = false
-            return (state.position, state.changes)
+            return (state.position, state.changeCount)
         }
-        let (subjects, end) = try await store.changes(since: position ?? LookupStore.newest)
-        if subjects.contains("keys") { keys?.changed() }
+        let (subjects, end) = try await store.changes(since: position ?? LookupStore.maxSnapshot)
+        if subjects.contains("keys") { keys?.reloadSoon() }
         var keys = Set(subjects.compactMap(LookupStore.event))
         // The events in memory are read, too, so that those that were deleted are forgotten.
         if position == nil || subjects.contains("events") {
-            keys = Set(state.withLock { $0.entries.keys }).union(try await store.keys())
+            keys = Set(state.withLock { $0.entries.keys }).union(try await store.eventKeys())
         }
         // All events at once would take several times the memory that they take afterwards.
         var rest = Array(keys)[...]
@@ -117,7 +117,7 @@ final class LookupReplica: Sendable {
         }
         state.withLock { state in
             (state.position, state.readAt) = (end, .now)
-            state.changed = state.changed.filter { $0.value > read }
+            state.unreadChanges = state.unreadChanges.filter { $0.value > read }
             if !state.needsAll { state.confirmedAt = moment }
         }
     }
@@ -133,7 +133,7 @@ final class LookupReplica: Sendable {
     // MARK: Asking
 
     /// The answer from memory, if it has the channel and no change of this process is missing from it.
-    func known(_ name: LookupName) -> (body: LookupBody, age: Int)? {
+    func known(_ name: LookupKey) -> (body: LookupBody, age: Int)? {
         let reply = reply(to: name)
         guard !reply.deservesRefresh, case .success(let body) = reply.answer else { return nil }
         return (body, reply.age)
@@ -141,7 +141,7 @@ final class LookupReplica: Sendable {
 
     /// The answers from memory. If a refresh may give other ones, it is made first. So a new channel is found at once,
     /// and this process's changes are always in the answers, unless the database cannot be read.
-    func answers(to names: [LookupName]) async -> [Reply] {
+    func answers(to names: [LookupKey]) async -> [Reply] {
         let replies = names.map { reply(to: $0) }
         guard replies.contains(where: \.deservesRefresh) else { return replies }
         let isRead = await refreshInTime()
@@ -149,28 +149,28 @@ final class LookupReplica: Sendable {
     }
 
     /// - Parameter isRead: whether everything was read that was changed before the question; `nil`: it was not tried.
-    private func reply(to name: LookupName, afterReading isRead: Bool? = nil) -> Reply {
+    private func reply(to name: LookupKey, afterReading isRead: Bool? = nil) -> Reply {
         let now = now()
         return state.withLock { state in
-            let isBehind = isRead != true && state.changed[name.key] != nil
+            let isBehind = isRead != true && state.unreadChanges[name.key] != nil
             guard let age = self.age(state.confirmedAt, now, isBehind) else {
-                return Reply(answer: .failure(Self.unread))
+                return Reply(answer: .failure(Self.unavailable))
             }
             let answer = state.entries[name.key]?.answer(to: name, now: now)
-            var reply = Reply(answer: answer ?? .failure(name.missing()), age: age)
+            var reply = Reply(answer: answer ?? .failure(name.notFound()), age: age)
             reply.deservesRefresh = isBehind || age == 0 && !reply.isSettled
             // Only memory that the database has confirmed knows that an event does not exist.
             if reply.problem?.kind == .eventNotFound, isRead == false || age > 0 {
-                (reply.answer, reply.age) = (.failure(Self.unread), 0)
+                (reply.answer, reply.age) = (.failure(Self.unavailable), 0)
             }
             return reply
         }
     }
 
     /// The answer from memory, with the newest content.
-    func answer(to name: LookupName, with contents: LookupContents) async throws -> Result<LookupBody, Problem> {
+    func answer(to name: LookupKey, with contents: LookupContents) async throws -> Result<LookupBody, Problem> {
         guard var entry = state.withLock({ $0.entries[name.key] }), let lane = entry.record(of: name)?.lane else {
-            return .failure(name.missing())
+            return .failure(name.notFound())
         }
         return entry.answer(to: name, with: try await contents.run(lane), now: now())
     }
@@ -202,7 +202,7 @@ final class LookupReplica: Sendable {
 
     /// The maximum number of bodies that are kept. Without a limit, a client with an app's key could fill the memory
     /// with different questions.
-    private static let pages = 500
+    private static let maxPages = 500
 
     /// The page of a list, with all changes that this process made before. If these changes could not be read in time,
     /// the answer counts as stale.
@@ -213,20 +213,20 @@ final class LookupReplica: Sendable {
         body: LookupBody, age: Int
     ) {
         if let known = knownPage(uri) { return known }
-        let mustRead = state.withLock { !$0.changed.isEmpty || $0.confirmedAt == nil }
+        let mustRead = state.withLock { !$0.unreadChanges.isEmpty || $0.confirmedAt == nil }
         let isBehind = mustRead ? await !refreshInTime() : false
         let now = now()
         let (age, events, changes) = state.withLock { state in
             (
                 self.age(state.confirmedAt, now, isBehind), state.entries.values.map(\.records),
-                state.changed.isEmpty ? state.changes : nil
+                state.unreadChanges.isEmpty ? state.changeCount : nil
             )
         }
-        guard let age else { throw Self.unread }
+        guard let age else { throw Self.unavailable }
         let body = LookupBody(JSONWriter.text(query.page(of: events, for: app, now: now)))
         state.withLock { state in
-            guard state.changes == changes else { return }
-            if state.pagesEnd <= .now || state.pages.count >= Self.pages {
+            guard state.changeCount == changes else { return }
+            if state.pagesEnd <= .now || state.pages.count >= Self.maxPages {
                 (state.pages, state.pagesEnd) = ([:], .now + .seconds(1))
             }
             state.pages[uri] = body
@@ -254,7 +254,7 @@ final class LookupReplica: Sendable {
     }
 
     /// The database cannot be asked, and memory has no answer either.
-    static let unread = Problem(
+    static let unavailable = Problem(
         .storeUnavailable,
         "The database cannot be asked now, and this server does not have the answer in memory. Try again in a moment, or "
             + "another server; `grandstand doctor` shows what is wrong with the database.", retryAfter: 1)

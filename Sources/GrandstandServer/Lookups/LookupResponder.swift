@@ -27,8 +27,8 @@ struct LookupResponder: Sendable {
         self.headers = headers
         self.now = now
         func meter(_ operation: Contract.Operation, _ status: Int, _ result: LookupResult) -> Meter {
-            let answers = metrics.answers(method: operation.method, path: operation.path, status: status)
-            let lookups = metrics.lookups(result)
+            let answers = metrics.onAnswer(method: operation.method, path: operation.path, status: status)
+            let lookups = metrics.onLookup(result)
             return { time in
                 answers(time)
                 lookups()
@@ -49,9 +49,9 @@ struct LookupResponder: Sendable {
         else { return nil }
         guard let (body, age, key, meters) = find(head.uri, secret) else { return nil }
         let now = now()
-        keys.used(key)
+        keys.noteUse(key)
         var response = body.response(age: age, ifNoneMatch: fields.ifNoneMatch)
-        headers.complete(&response.headers, requestID: RequestNames.next(), standing: nil)
+        headers.complete(&response.headers, requestID: RequestIDs.next(), standing: nil)
         response.headers.append(dates.field(at: now))
         (response.status == .notModified ? meters.notModified : meters.found)(ContinuousClock.now - started)
         return response
@@ -76,7 +76,7 @@ struct LookupResponder: Sendable {
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
             let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let known = replica.known(
-                LookupName(
+                LookupKey(
                     app: AppEnvironment(bundleID: bundleID, environment: environment), key: eventKey,
                     variant: variant))
         else { return nil }

@@ -18,7 +18,7 @@ extension API {
             Route(.previewBroadcast) { request, context in
                 let key = try context.eventKey()
                 let intake = try await Intake(.event(key), .checked(request.json()), context.caller, at: now())
-                guard let preview = try await preview(intake)?.preview else { throw Problem.unansweredBroadcast }
+                guard let preview = try await preview(intake)?.preview else { throw Problem.noOutboxAnswer }
                 return .json(preview)
             },
             Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes, turn: turns.turn) {
@@ -78,7 +78,7 @@ extension API {
         }
         let response = Response.json(Contract.BroadcastBatchResult(items: answers), status: .accepted)
         let isAccepted = results.contains { if case .success = $0 { true } else { false } }
-        guard isAccepted else { throw WithoutEffect(response: response) }
+        guard isAccepted else { throw UnstoredAnswer(response: response) }
         return response
     }
 
@@ -105,7 +105,7 @@ struct BulkTurns: Sendable {
     private let batches = Semaphore(permits: batchPermits)
 
     /// A call with at least this many bytes counts as bulk.
-    static let bulkSize = 16_384
+    static let bulkBytes = 16_384
     /// The maximum number of bulk calls that are accepted at the same time. A call with 500 items uses a processor and
     /// a connection for a tenth of a second. With four such calls at a time, no processor or connection was left for a
     /// single urgent message. Two bulk calls at a time were not faster than one.
@@ -113,7 +113,7 @@ struct BulkTurns: Sendable {
     /// The maximum number of smaller calls that are accepted at the same time.
     static let batchPermits = 2
 
-    func turn(for bytes: Int) -> Semaphore { bytes >= Self.bulkSize ? bulk : batches }
+    func turn(for bytes: Int) -> Semaphore { bytes >= Self.bulkBytes ? bulk : batches }
 }
 
 /// The operations on broadcasts and states that routes and pages share. Each is planned by the pure `DeliveryPlan`, and is
@@ -132,7 +132,7 @@ extension API {
         let templates = try await previews(of: Set(preview.audiences.compactMap { BundleID(rawValue: $0.bundleId) }))
         for index in preview.audiences.indices {
             let content = try? preview.audiences[index].payload.value["aps"]?["content-state"]?.bytes
-            preview.audiences[index].preview = templates[preview.audiences[index].bundleId]?.shown(content)
+            preview.audiences[index].preview = templates[preview.audiences[index].bundleId]?.rendered(content)
         }
         return (accepted, preview)
     }
@@ -153,7 +153,7 @@ extension API {
 }
 
 extension Problem {
-    static let unansweredBroadcast = Problem(.internalError, "The outbox answered nothing for the broadcast.")
+    static let noOutboxAnswer = Problem(.internalError, "The outbox answered nothing for the broadcast.")
 
     static func broadcastNotFound(_ id: UUID) -> Problem {
         Problem(.broadcastNotFound, "There is no broadcast \(id.words).")

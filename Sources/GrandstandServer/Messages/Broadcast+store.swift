@@ -42,7 +42,7 @@ enum BroadcastRows {
             .init("content_state", "json") { $0.request.contentState?.description },
             .init("alert", "json") { $0.request.alert?.description },
             .init("by_variant", "json") { json($0.request.byVariant.flatMap { $0.isEmpty ? nil : $0 }) },
-            .init("audiences", "json") { json($0.request.audiences?.map(\.declared)) },
+            .init("audiences", "json") { json($0.request.audiences?.map(\.asRequested)) },
             .init("priority") { $0.request.priority },
             .init("expires_in") { $0.request.expiresIn },
             .init("apns_expiration") { $0.request.apnsExpiration },

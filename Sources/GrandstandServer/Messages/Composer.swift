@@ -21,9 +21,9 @@ extension API {
     private func preview(_ visit: Visit) async throws -> PageRoute.Answer {
         let isCheck = visit.fields["check"] == "yes"
         let event = try await event(visit)
-        let (composer, status) = try await look(visit, event, MessageForm(visit.fields))
+        let (composer, status) = try await dryRun(visit, event, MessageForm(visit.fields))
         if isCheck { return .page(MessageCheck(composer: composer)) }
-        return try await shown(composer, status, visit)
+        return try await page(composer, status, visit)
     }
 
     private func send(_ visit: Visit) async throws -> PageRoute.Answer {
@@ -31,8 +31,8 @@ extension API {
         let event = try await event(visit)
         // An end cannot be undone, so the page asks first.
         if form.isEnd, visit.fields["confirmed"] != "yes" {
-            let (composer, status) = try await look(visit, event, form, asksForEnd: true)
-            return try await shown(composer, status, visit)
+            let (composer, status) = try await dryRun(visit, event, form, asksForEnd: true)
+            return try await page(composer, status, visit)
         }
         do {
             let answer = try await visit.call(form.isState ? .putState : .broadcast, body: try form.body()).object
@@ -48,13 +48,13 @@ extension API {
                 ConsolePath.composer(event.eventKey), notice: ([done] + warnings).joined(separator: " "))
         } catch {
             guard let refusal = Problem(shown: error) else { throw error }
-            return try await shown(Composer(event, form, refusal: refusal), refusal.status, visit)
+            return try await page(Composer(event, form, refusal: refusal), refusal.status, visit)
         }
     }
 
     /// Returns the effect of the message with the status 200. If the message would be refused, returns the reason with
     /// the status of the refusal.
-    private func look(
+    private func dryRun(
         _ visit: Visit, _ event: Contract.Event, _ form: MessageForm, asksForEnd: Bool = false
     ) async throws -> (Composer, status: Int) {
         do {
@@ -68,7 +68,7 @@ extension API {
             let found = try await preview(intake)
             let outcome = form.isState ? (found?.accepted.outcome ?? .unchanged).words : nil
             let composer = Composer(
-                event, form, preview: found.map { PreviewReading($0.preview) }, outcome: outcome,
+                event, form, preview: found.map { MessageEffect($0.preview) }, outcome: outcome,
                 asksForEnd: asksForEnd && !form.isState)
             return (composer, 200)
         } catch {
@@ -78,7 +78,7 @@ extension API {
     }
 
     /// The page of the event, with the form as it was typed.
-    private func shown(_ composer: Composer, _ status: Int, _ visit: Visit) async throws -> PageRoute.Answer {
+    private func page(_ composer: Composer, _ status: Int, _ visit: Visit) async throws -> PageRoute.Answer {
         let page = EventDetail(try await contents(visit), visit, composer: composer)
         return .page(page, status: status)
     }
@@ -122,7 +122,7 @@ struct Composer: Sendable {
     /// Whether a field in the collapsed section has a value, so that the page shows the section open.
     let saysMore: Bool
     let refusal: FormRefusal?
-    let preview: PreviewReading?
+    let preview: MessageEffect?
     /// The result of the check, in one line; empty before a check.
     let verdict: String
     /// The question to confirm before an end is sent.
@@ -137,7 +137,7 @@ struct Composer: Sendable {
     ///   - asksForEnd: whether the user wants to send an end and has to confirm the end.
     init(
         _ event: Contract.Event, _ message: MessageForm, newest: String? = nil, refusal: Problem? = nil,
-        preview: PreviewReading? = nil, outcome: String? = nil, asksForEnd: Bool = false
+        preview: MessageEffect? = nil, outcome: String? = nil, asksForEnd: Bool = false
     ) {
         eventHref = ConsolePath.event(event.eventKey)
         self.message = message
@@ -151,7 +151,7 @@ struct Composer: Sendable {
         let names = Set(audiences.compactMap(\.variant)).sorted()
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
         moreInputs = message.moreInputs
-        saysMore = MessageForm.ofMessages.dropFirst(2).contains { !message[$0].isEmpty }
+        saysMore = MessageForm.messageOnly.dropFirst(2).contains { !message[$0].isEmpty }
         self.refusal = refusal.map { ("\($0.detail) Nothing was sent.", $0.errors) }
         self.preview = preview
         verdict = [outcome, Self.verdict(self.refusal, preview)].compactMap(\.self).joined(separator: ". ")
@@ -159,7 +159,7 @@ struct Composer: Sendable {
         newestID = newest ?? ""
     }
 
-    private static func verdict(_ refusal: FormRefusal?, _ preview: PreviewReading?) -> String {
+    private static func verdict(_ refusal: FormRefusal?, _ preview: MessageEffect?) -> String {
         if let refusal {
             let count = refusal.faults.count
             return count == 0 ? "This would be refused." : "\(Wording.count(count, "place")) to correct."
@@ -188,7 +188,7 @@ struct MessageCheck: ConsolePage {
 }
 
 /// The effect of a message, as the console shows it.
-struct PreviewReading: Sendable {
+struct MessageEffect: Sendable {
     let goesAt: Moment
     let isScheduled: Bool
     let givesUpAt: Moment
@@ -200,13 +200,13 @@ struct PreviewReading: Sendable {
     let largest: String
     let warnings: [String]
 
-    private static let shown = 12
+    private static let maxShown = 12
 
     init(_ preview: Contract.BroadcastPreview) {
         goesAt = Moment(preview.goesAt)
         givesUpAt = Moment(preview.expiresAt)
         isScheduled = preview.isScheduled
-        previewed = preview.audiences.prefix(Self.shown).map(Self.audience)
+        previewed = preview.audiences.prefix(Self.maxShown).map(Self.audience)
         let rest = preview.audiences.count - previewed.count
         audiencesLeftOut = rest > 0 ? "\(Wording.count(rest, "more audience")) would get it." : nil
         largest =
@@ -226,7 +226,7 @@ struct PreviewReading: Sendable {
                 ? "not stored" : "stored until \(Moment(Date(epoch: until)).text)",
             "previewCompact": part.preview?.compact, "previewExpanded": part.preview?.expanded,
             // The body that is sent to APNs.
-            "payload": ReadableJSON.text(part.payload.array), "replaced": count == 0 ? nil : replaced,
+            "payload": ReadableJSON.text(part.payload.utf8), "replaced": count == 0 ? nil : replaced,
         ].compactMapValues(\.self)
     }
 

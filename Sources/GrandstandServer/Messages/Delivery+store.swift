@@ -15,13 +15,13 @@ enum DeliveryRow {
             .init("leased_until") { leasedUntil($0.message, $0.lane) },
             .init("is_end") { $0.message.isEnd },
             .init("priority") { $0.message.priority.rawValue },
-            .init("plain_priority") { $0.message.plainPriority.rawValue },
+            .init("plain_priority") { $0.message.silentPriority.rawValue },
             .init("alerting") { $0.message.alerting },
             .init("rings_until") { $0.message.ringsUntil },
             .init("apns_expiration") { $0.message.apnsExpiration },
             .init("expires_at") { $0.message.expiresAt },
             .init("attempts") { $0.message.attempts },
-            .init("refusals") { $0.message.refusals },
+            .init("refusals") { $0.message.unprocessed },
             .init("next_attempt_at") { $0.message.nextAttemptAt },
             .init("apns_timestamp") { $0.message.timestamp },
             .init("apns_request_id") { $0.message.requestID },
@@ -31,7 +31,7 @@ enum DeliveryRow {
             .init("settled_at") { $0.message.settledAt },
             .init("content_before") { $0.message.contentBefore },
             .init("content_of") { $0.message.contentOf },
-            .init("content_sent") { $0.message.contentSent },
+            .init("content_sent") { $0.message.contentCarried },
             .init("content_bytes") { $0.message.contentBytes },
             .init("alert_bytes") { $0.message.alertBytes },
             .init("tokens", "json") { $0.message.tokens.map { RawJSON(writing: $0).description } },
@@ -48,7 +48,7 @@ enum DeliveryRow {
     /// - Parameters:
     ///   - condition: a condition on rows `d`.
     ///   - contentBefore: an expression for the column `content_before`.
-    static func read(
+    static func select(
         where condition: PostgresQuery, contentBefore: PostgresQuery = "d.content_before"
     ) -> PostgresQuery {
         """
@@ -83,9 +83,9 @@ enum DeliveryRow {
 extension ClaimedDelivery {
     /// The statements that read what the requests for messages are made of: the contents that organisers wrote, and the
     /// addresses of the apps.
-    static func reading(_ taken: [(lane: Lane, message: LaneMessage)]) -> [PostgresQuery] {
+    static func select(_ taken: [(lane: Lane, message: LaneMessage)]) -> [PostgresQuery] {
         guard !taken.isEmpty else { return [] }
-        let ids = Array(Set(taken.lazy.flatMap { [$0.message.broadcast, $0.message.content] }))
+        let ids = Array(Set(taken.lazy.flatMap { [$0.message.broadcast, $0.message.source] }))
         let apps = Array(Set(taken.lazy.map(\.lane.audience.app)))
         return [
             """
@@ -102,7 +102,7 @@ extension ClaimedDelivery {
         ]
     }
 
-    /// - Parameter results: the results of statements that end with those of `reading`.
+    /// - Parameter results: the results of statements that end with those of `select`.
     static func read(
         _ results: [PostgresRows], of taken: [(lane: Lane, message: LaneMessage)], by replica: UUID
     ) throws -> [ClaimedDelivery] {
@@ -114,7 +114,7 @@ extension ClaimedDelivery {
         let addresses: [APNsAddress] = try results[results.count - 1].read()
         return try taken.compactMap { lane, message in
             guard let address = addresses.first(where: { $0.app == lane.audience.app }),
-                let own = contents[message.broadcast], let other = contents[message.content]
+                let own = contents[message.broadcast], let other = contents[message.source]
             else {
                 throw PostgresError(.decoding, "message \(message.id ?? 0) waits without its broadcast or its app")
             }

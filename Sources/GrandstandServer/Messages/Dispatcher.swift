@@ -33,11 +33,11 @@ struct Dispatcher: Sendable {
         worker.counting(.circuit(rates.environment, isOpen: false))
         let loop = WorkLoop<ClaimedDelivery>(
             .init(
-                slots: concurrency, leastRoom: max(1, min(Self.batch, concurrency / 4)), rest: Self.rest,
+                slots: concurrency, leastRoom: max(1, min(Self.batch, concurrency / 4)), minPause: Self.rest,
                 pollInterval: worker.pollInterval, runsWhenSettled: false, retry: .milliseconds(500),
                 topic: .lanes(rates.environment)),
             failure: "messages that are due could not be taken from the database", worker,
-            claim: { try await self.claim($0, held: $1.lasting) },
+            claim: { try await self.claim($0, held: $1.renewable) },
             perform: { await self.send($0) },
             extend: { try await self.extendLeases($0) })
         await loop.run()
@@ -56,7 +56,7 @@ struct Dispatcher: Sendable {
         let room = min(Self.batch, free)
         let at = worker.now()
         let (admitted, pause) = shared.circuit.withLock { circuit in
-            (circuit.admits(room, flying: concurrency - free, now: at), circuit.pause(now: at))
+            (circuit.allowance(room, flying: concurrency - free, now: at), circuit.pause(now: at))
         }
         guard admitted > 0 else { return .idle(until: at.addingTimeInterval(pause ?? 1)) }
         var claim = rates.claim(admitted, by: worker, at: at)
@@ -76,7 +76,7 @@ struct Dispatcher: Sendable {
         return Round(work: claimed) { [self, claim] in
             guard !isFull else { return .distantPast }
             let due = try await outbox.nextDue(in: rates.environment, limits: claim.limits)
-            return [rates.nextToken(at: at), due].compactMap(\.self).min()
+            return [rates.nextSend(at: at), due].compactMap(\.self).min()
         }
     }
 
@@ -109,12 +109,12 @@ struct Dispatcher: Sendable {
             jitter: .random(in: 0..<1))
         let isAccepted = if case .accepted = verdict { true } else { false }
         if isAccepted, let asked = delivery.askedAt {
-            worker.counting(.accepted(after: max(0, answered.timeIntervalSince(asked))))
+            worker.counting(.apnsAccepted(after: max(0, answered.timeIntervalSince(asked))))
         }
         let isNews = rates.note(isAccepted: isAccepted, of: delivery.address.bundleID, sentAt: sentAt, at: answered)
         log(verdict, delivery, answer, isNews: isNews)
         var settled = delivery.settled(verdict, at: answered)
-        (settled.mayHaveBeenProcessed, settled.notBefore) = (answer.mayHaveBeenProcessed, notBefore)
+        (settled.mayHaveBeenProcessed, settled.throttledUntil) = (answer.mayHaveBeenProcessed, notBefore)
         return settling(settled)
     }
 

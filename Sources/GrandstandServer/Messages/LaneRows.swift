@@ -14,11 +14,11 @@ enum LaneRows {
     /// - Parameters:
     ///   - ids: an expression of `bigint[]`.
     ///   - broadcasts: an expression of `uuid[]`: a broadcast that is withdrawn, or the ends of an event, if these are
-    ///     undone. Then the lanes have the settled messages that this needs, too (`undone`).
+    ///     undone. Then the lanes have the settled messages that this needs, too (`forUndo`).
     static func load(
         _ ids: PostgresQuery, undoing broadcasts: PostgresQuery? = nil, on connection: PostgresConnection
     ) async throws -> [Lane] {
-        let messages = broadcasts.map { [read(ids), undone($0, on: ids)] } ?? loadLocked(ids)
+        let messages = broadcasts.map { [select(ids), forUndo($0, on: ids)] } ?? loadLocked(ids)
         return try lanes(try await connection.pipeline([lock(ids)] + messages))
     }
 
@@ -26,7 +26,7 @@ enum LaneRows {
     ///
     /// - Parameter first: statements that come before, in the same round trip.
     /// - Returns: the lanes, in order of their IDs, and the IDs of the lanes that another transaction has locked.
-    static func loadFree(
+    static func loadSkipLocked(
         _ ids: [Int], after first: [PostgresQuery] = [], on connection: PostgresConnection
     ) async throws -> (lanes: [Lane], others: Set<Int>) {
         let results = try await connection.pipeline(
@@ -39,12 +39,12 @@ enum LaneRows {
 
     /// The statements that load lanes that the transaction has locked before; `lanes(_:)` reads their rows.
     static func loadLocked(_ ids: PostgresQuery, _ more: PostgresQuery = "") -> [PostgresQuery] {
-        [read(ids, more), DeliveryRow.read(where: "d.lane = any(\(ids)) and d.settled_at is null")]
+        [select(ids, more), DeliveryRow.select(where: "d.lane = any(\(ids)) and d.settled_at is null")]
     }
 
     /// Reads lanes' unsettled messages and their messages of these broadcasts. Also reads their messages from the newest
     /// content backwards, up to the first message that is of another broadcast and was not cancelled itself.
-    private static func undone(_ broadcasts: PostgresQuery, on ids: PostgresQuery) -> PostgresQuery {
+    private static func forUndo(_ broadcasts: PostgresQuery, on ids: PostgresQuery) -> PostgresQuery {
         """
         with recursive chain as (
             select lane, newest_broadcast as broadcast from audiences where lane = any(\(ids))
@@ -62,7 +62,7 @@ enum LaneRows {
             select d.id from unnest(\(broadcasts)) as b(id) cross join lateral (
                 select id from deliveries where broadcast_id = b.id offset 0) d
         )
-        \(DeliveryRow.read(
+        \(DeliveryRow.select(
             where: "d.lane = any(\(ids)) and d.id = any(array(select id from wanted))",
             // The content of a deleted broadcast cannot become the newest again.
             contentBefore: "(select id from broadcasts where id = d.content_before)"))
@@ -108,10 +108,10 @@ extension LaneRows {
             .init("newest_broadcast") { $0.lane.newest },
             .init("state_broadcast") { $0.lane.lastState },
             .init("stored_until") { $0.lane.storedUntil },
-        ] + schedule(.channel) + schedule(.tokens))
+        ] + kindColumns(.channel) + kindColumns(.tokens))
 
     /// What each kind of messages has of its own (`Lane.Schedule`).
-    private static func schedule(_ kind: Contract.DeliveryKind) -> [Column] {
+    private static func kindColumns(_ kind: Contract.DeliveryKind) -> [Column] {
         let (prefix, isChannels) = (prefix(kind), kind == .channel)
         return [
             .init(prefix + "due_at", isAlways: true) { due(kind, $0.lane, at: $0.now) },
@@ -126,7 +126,7 @@ extension LaneRows {
 
     /// When a dispatcher must claim the lane.
     private static func due(_ kind: Contract.DeliveryKind, _ lane: Lane, at now: Date) -> Date? {
-        kind == .channel && lane[kind].lease != nil ? nil : lane.due(kind, at: now)
+        kind == .channel && lane[kind].lease != nil ? nil : lane.dueTime(kind, at: now)
     }
 
     /// Whether the row needs no update. The end of a channel's lease need not be written.
@@ -142,9 +142,9 @@ extension LaneRows {
     /// - Parameters:
     ///   - ids: an expression of `bigint[]`.
     ///   - more: further columns of rows `l`, each after a comma.
-    static func read(_ ids: PostgresQuery, _ more: PostgresQuery = "") -> PostgresQuery {
+    static func select(_ ids: PostgresQuery, _ more: PostgresQuery = "") -> PostgresQuery {
         """
-        select l.lane, \(AudienceColumns.all(of: "l")), \(columns.names(of: "l")), c.channel_id,
+        select l.lane, \(AudienceColumns.names(of: "l")), \(columns.names(of: "l")), c.channel_id,
             coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages\(more)
         from audiences l left join channels c on c.id = l.channel
         where l.lane = any(\(ids)) order by l.lane
@@ -163,13 +163,13 @@ extension LaneRows {
         (lane.fencedAt, lane.closedAt) = (try row.decode("fenced_at"), try row.decode("closed_at"))
         (lane.newest, lane.lastState) = (try row.decode("newest_broadcast"), try row.decode("state_broadcast"))
         lane.storedUntil = try row.decode("stored_until")
-        lane[.tokens] = try schedule(.tokens, row)
-        lane[.channel] = try schedule(
+        lane[.tokens] = try readSchedule(.tokens, row)
+        lane[.channel] = try readSchedule(
             .channel, row, isLeased: messages.contains { $0.state == .sending && $0.kind == .channel })
         return lane
     }
 
-    private static func schedule(
+    private static func readSchedule(
         _ kind: Contract.DeliveryKind, _ row: PostgresRow, isLeased: Bool = true
     ) throws -> Lane.Schedule {
         let prefix = prefix(kind)
@@ -250,13 +250,13 @@ extension LaneRows {
         let loaded = try await load(ids, undoing: broadcasts, on: connection)
         var lanes = loaded
         let result = try await verb(&lanes)
-        try await judgeExpirations(&lanes, on: connection)
-        try await connection.pipeline(write(lanes, loaded: loaded, at: now) + keepChannels(lanes, loaded: loaded))
+        try await updateExpirations(&lanes, on: connection)
+        try await connection.pipeline(write(lanes, loaded: loaded, at: now) + writeNeededUntil(lanes, loaded: loaded))
         return result
     }
 
-    /// Recomputes the expirations of messages that wait on lanes with recipients (`Lane.judgeExpirations`).
-    private static func judgeExpirations(_ lanes: inout [Lane], on connection: PostgresConnection) async throws {
+    /// Recomputes the expirations of messages that wait on lanes with recipients (`Lane.updateExpirations`).
+    private static func updateExpirations(_ lanes: inout [Lane], on connection: PostgresConnection) async throws {
         let served = lanes.indices.filter { lanes[$0].channel != nil || !lanes[$0].queue(.tokens).isEmpty }
         let broadcasts = served.flatMap { lanes[$0].pending.map(\.broadcast) }
         guard !broadcasts.isEmpty else { return }
@@ -264,11 +264,11 @@ extension LaneRows {
             "select id, apns_expiration from broadcasts where id = any(\(broadcasts)) and apns_expiration is not null")
         var headers: [UUID: Int] = [:]
         for row in rows { headers[try row.decode("id")] = try row.decode("apns_expiration") }
-        for index in served { lanes[index].judgeExpirations(headers) }
+        for index in served { lanes[index].updateExpirations(headers) }
     }
 
     /// Stores until when devices need the channels that lanes lost (`channels.needed_until`).
-    private static func keepChannels(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
+    private static func writeNeededUntil(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
         var neededUntil: [UUID: Date] = [:]
         for (lane, before) in zip(lanes, loaded) where lane.channel?.id != before.channel?.id {
             guard let channel = before.channel?.id, let until = before.channelNeededUntil else { continue }
@@ -292,7 +292,9 @@ extension LaneRows {
         in database: Database
     ) async throws {
         try await database.transaction { connection in
-            let loaded = try await loadFree(ids, on: connection).lanes.filter { $0[kind].lease?.replica == replica }
+            let loaded = try await loadSkipLocked(ids, on: connection).lanes.filter {
+                $0[kind].lease?.replica == replica
+            }
             var lanes = loaded
             for index in lanes.indices { lanes[index].extendLease(kind, by: replica, until: leasedUntil) }
             try await connection.pipeline(write(lanes, loaded: loaded, at: leasedUntil))

@@ -13,7 +13,7 @@ struct MessageForm: Sendable, Equatable {
     /// What was typed, by the field's name: JSON in `contentState`, `byVariant` and `alert`, which is the whole alert
     /// instead of title and body.
     private(set) var values = Dictionary(
-        uniqueKeysWithValues: (["contentState", "byVariant"] + ofMessages).map { ($0, "") })
+        uniqueKeysWithValues: (["contentState", "byVariant"] + messageOnly).map { ($0, "") })
     /// The chosen audiences, as `AudienceChoice.value`; empty: all.
     var audiences: [String] = []
 
@@ -24,7 +24,7 @@ struct MessageForm: Sendable, Equatable {
 
     /// The fields that a state does not have: first those that the page always shows, then those of its collapsed
     /// section.
-    static let ofMessages = [
+    static let messageOnly = [
         "alertTitle", "alertBody", "sendAt", "staleDate", "dismissalDate", "expiresIn", "priority", "relevanceScore",
         "alert",
     ]
@@ -38,7 +38,7 @@ struct MessageForm: Sendable, Equatable {
         for name in values.keys { self[name] = fields.text(name) }
         for name in ["contentState", "alert", "byVariant"] { self[name] = ReadableJSON.escaped(self[name]) }
         audiences = fields.all("audience")
-        if self["alert"].isEmpty { show(typedAlert) }
+        if self["alert"].isEmpty { fill(typedAlert) }
     }
 
     /// Prefills the form: with the contents of a message, or with all of a message that is to be sent again.
@@ -50,7 +50,7 @@ struct MessageForm: Sendable, Equatable {
         self["byVariant"] = own.isEmpty ? "" : Self.text(RawJSON(writing: own))
         guard isWhole else { return }
         isEnd = message.event == .end
-        show(message.alert)
+        fill(message.alert)
         audiences = (message.audiences ?? []).map(AudienceChoice.value)
         self["priority"] = message.priority.map(String.init) ?? ""
         self["expiresIn"] = message.expiresIn.map(String.init) ?? ""
@@ -59,7 +59,7 @@ struct MessageForm: Sendable, Equatable {
         self["relevanceScore"] = message.relevanceScore?.description ?? ""
     }
 
-    private static func text(_ json: RawJSON) -> String { ReadableJSON.text(json.array, maximumBytes: .max) }
+    private static func text(_ json: RawJSON) -> String { ReadableJSON.text(json.utf8, maximumBytes: .max) }
 
     /// The time as RFC 3339 text; empty for a time in the past.
     private static func text(_ date: Date?, after now: Date) -> String {
@@ -68,7 +68,7 @@ struct MessageForm: Sendable, Equatable {
 
     /// Fills title and body if the alert has nothing else; otherwise fills the JSON field. A page shows control
     /// characters and characters that change the text's direction as their code points. JSON escapes them.
-    private mutating func show(_ alert: RawJSON?) {
+    private mutating func fill(_ alert: RawJSON?) {
         guard let alert else { return }
         let members = (try? alert.value)?.members ?? []
         let isPlain = members.allSatisfy { member in
@@ -94,7 +94,7 @@ struct MessageForm: Sendable, Equatable {
     /// - Throws: `invalid-request` with the fields that cannot be written into it.
     func body() throws(Problem) -> [UInt8] {
         var members: [(String, String)] = isState ? [] : [("event", isEnd ? #""end""# : #""update""#)]
-        var faults = Self.ofMessages.filter { isState && !self[$0].isEmpty }.map {
+        var faults = Self.messageOnly.filter { isState && !self[$0].isEmpty }.map {
             FieldError(pointer: $0, detail: "A state has none. Choose Composed message.")
         }
         if let alert = typedAlert {
@@ -168,13 +168,13 @@ enum FormTime {
     }
 
     /// The value of a field in UTC; it has seconds only if they are not zero.
-    static func local(_ date: Date?) -> String {
+    static func field(_ date: Date?) -> String {
         guard let text = date.map({ RFC3339.text($0).prefix(19).replacing("T", with: " ") }) else { return "" }
         return String(text.hasSuffix(":00") ? text.dropLast(3) : text[...])
     }
 
     /// The value of a field in UTC, for a time given as text. Text that is not a time is returned unchanged.
-    static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }
+    static func field(_ text: String) -> String { RFC3339.date(utc(text)).map { field(Optional($0)) } ?? text }
 }
 
 /// One audience in a form. The form's value is the API's selector.

@@ -13,8 +13,8 @@ extension Outbox {
     ///
     /// - Returns: one result for each item, in order.
     func accept(_ items: [Intake]) async throws -> [Result<Contract.Broadcast, Problem>] {
-        try await decide(items).map { result in
-            result.flatMap { $0.map(Result.success) ?? .failure(.unansweredBroadcast) }
+        try await submit(items).map { result in
+            result.flatMap { $0.map(Result.success) ?? .failure(.noOutboxAnswer) }
         }
     }
 
@@ -29,15 +29,15 @@ extension Outbox {
     ///
     /// - Returns: the broadcast of the state; `nil`: nothing is new.
     /// - Throws: the `Problem` with which the state is refused. Then nothing was changed.
-    func tell(_ state: Intake) async throws -> Contract.Broadcast? { try await decide([state])[0].get() }
+    func report(_ state: Intake) async throws -> Contract.Broadcast? { try await submit([state])[0].get() }
 
-    private func decide(_ items: [Intake]) async throws -> [Result<Contract.Broadcast?, Problem>] {
+    private func submit(_ items: [Intake]) async throws -> [Result<Contract.Broadcast?, Problem>] {
         guard !items.isEmpty else { return [] }
         guard items.count == 1, !database.isJoined, let acceptances else {
             // In a joined transaction `bulk` uses its connection (`Database.identity`).
-            return await counted(try await commit(items, on: bulk))
+            return await withCounts(try await commit(items, on: bulk))
         }
-        return await counted([try await acceptances.run(items[0])])
+        return await withCounts([try await acceptances.run(items[0])])
     }
 
     /// Makes items durable in one transaction, in order, and then wakes the loops that have work.
@@ -47,8 +47,8 @@ extension Outbox {
         let now = (items.map(\.at).max() ?? .distantPast).inMicroseconds
         let isJoined = database.isJoined
         let (results, topics) = try await database.transaction { connection in
-            var acceptance = try await Self.lock(
-                items.map(\.target), comparing: items.contains(where: \.comparesContents), for: self,
+            var acceptance = try await Self.load(
+                items.map(\.target), comparing: items.contains(where: \.needsContents), for: self,
                 on: connection, now: now)
             let results = items.map { item in Result { () throws(Problem) in try acceptance.decide(item) } }
             WebhookNews.note(acceptance.occurrences, at: now)
@@ -68,7 +68,7 @@ extension Outbox {
     /// Adds to each accepted broadcast the number of its tokens. There may be a million of them, so they are counted after
     /// the commit, without a lock. In a joined transaction they are not counted,
     /// because the messages would have to wait for the count. If the count fails, the broadcast stays accepted.
-    private func counted(
+    private func withCounts(
         _ results: [Result<Contract.Broadcast?, Problem>]
     ) async -> [Result<Contract.Broadcast?, Problem>] {
         let accepted = results.compactMap { try? $0.get() }
@@ -96,8 +96,8 @@ extension Outbox {
         _ intake: Intake
     ) async throws -> (accepted: Contract.Broadcast, preview: Contract.BroadcastPreview)? {
         try await bulk.transaction { connection in
-            var acceptance = try await Self.lock(
-                [intake.target], comparing: intake.comparesContents, for: self, on: connection,
+            var acceptance = try await Self.load(
+                [intake.target], comparing: intake.needsContents, for: self, on: connection,
                 now: intake.at.inMicroseconds)
             return try acceptance.rehearse(intake)
         }
@@ -109,14 +109,14 @@ extension Outbox {
     /// again for each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let (broadcasts, lanes, now) = (acceptance.broadcasts, acceptance.lanes, acceptance.now)
-        let (changes, events) = (acceptance.changes, acceptance.events)
+        let (changes, events) = (acceptance.changes, acceptance.changedEvents)
         let appended = acceptance.accepted.map { index, message in
             (lane: lanes[index], message: lanes[index].messages[message])
         }
         var statements: [PostgresQuery] = []
         if !broadcasts.isEmpty || !appended.isEmpty { statements.append(planning(rows: 1)) }
         if !broadcasts.isEmpty {
-            statements += [BroadcastRows.columns.insert(broadcasts), attribute(broadcasts)]
+            statements += [BroadcastRows.columns.insert(broadcasts), audit(broadcasts)]
         }
         if !appended.isEmpty { statements.append(DeliveryRow.columns.insert(appended)) }
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: now)
@@ -128,7 +128,7 @@ extension Outbox {
             update events e set first_update_at = coalesce(e.first_update_at, r.started_at),
                 ended_at = coalesce(r.ended_at, e.ended_at), state_sequence = r.sequence, state_epoch = r.epoch, quiet_at = r.quiet_at
             from unnest(\(keys), \(states.map(\.startedAt)), \(events.map { $0.ends ? now : nil }),
-                \(states.map(\.progress.sequence)), \(states.map(\.progress.epoch)), \(states.map(\.progress.quietAt)))
+                \(states.map(\.stateProgress.sequence)), \(states.map(\.stateProgress.epoch)), \(states.map(\.stateProgress.quietAt)))
                 as r(key, started_at, ended_at, sequence, epoch, quiet_at)
             where e.key = r.key and e.key = any(\(keys))
             """)
@@ -137,7 +137,7 @@ extension Outbox {
 
     /// Writes an audit entry for each broadcast and app, so that a filter by app finds the entry, and an API key of one
     /// app sees no other app.
-    private static func attribute(_ rows: [Intake]) -> PostgresQuery {
+    private static func audit(_ rows: [Intake]) -> PostgresQuery {
         AuditRows.insert(
             .broadcastAccepted,
             rows.flatMap { row -> [AuditRows.Line] in
@@ -157,7 +157,7 @@ extension Outbox {
     /// - Parameters:
     ///   - comparing: whether the newest contents are read, too, because something is compared with them or takes them.
     ///   - outbox: reads content types; `nil`: contents are not checked.
-    static func lock(
+    static func load(
         _ targets: [BroadcastTarget], comparing: Bool = false, for outbox: Outbox? = nil,
         on connection: PostgresConnection, now: Date
     ) async throws -> Acceptance {
@@ -179,7 +179,7 @@ extension Outbox {
         if !channels.isEmpty {
             statements.append(LaneRows.lock(lanes))
             ofChannels = add(lockChannels(channels))
-            statements.append(missingLanes(channels))
+            statements.append(insertLanes(channels))
         }
         statements.append(LaneRows.lock(lanes))
         let (types, newest) = (add(ContentRows.types(of: lanes)), comparing ? add(ContentRows.newest(lanes)) : nil)
@@ -204,7 +204,7 @@ extension Outbox {
             state.startedAt = try row.decode("first_update_at")
             state.defaults = try row.json("defaults") ?? .init()
             (state.startsAt, state.endsAt) = (try row.decode("starts_at"), try row.decode("ends_at"))
-            state.progress = StateDecision.Progress(
+            state.stateProgress = StateDecision.Progress(
                 sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
                 quietAt: try row.decode("quiet_at"))
             states[.event(try row.word("key"))] = state
@@ -228,7 +228,7 @@ extension Outbox {
         return Acceptance(
             of: states, loaded, populated: populated,
             types: try await outbox?.types.types(rows(types), on: connection) ?? .init(),
-            known: try ContentRows.known(rows(newest)), withoutPlace: withoutPlace,
+            known: try ContentRows.readNewest(rows(newest)), withoutPlace: withoutPlace,
             alertFreshness: outbox?.alertFreshness ?? DeliveryPlan.alertFreshness, now: now)
     }
 
@@ -249,7 +249,7 @@ extension Outbox {
     }
 
     /// Inserts the missing lanes of channels without an event. Such a channel gets its lane with its first broadcast.
-    private static func missingLanes(_ ids: [UUID]) -> PostgresQuery {
+    private static func insertLanes(_ ids: [UUID]) -> PostgresQuery {
         """
         insert into audiences (bundle_id, environment, storage_policy, channel)
         select c.bundle_id, c.environment, c.storage_policy, c.id from channels c

@@ -29,7 +29,7 @@ extension Outbox {
             }
             return (loaded, lanes, taken)
         } closing: { [claim] loaded, lanes, taken in
-            LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.reading(taken)
+            LaneRows.write(lanes, loaded: loaded, at: claim.at) + ClaimedDelivery.select(taken)
         } _: { [claim] work, rows in
             try ClaimedDelivery.read(rows, of: work.taken, by: claim.replica)
         }
@@ -46,7 +46,7 @@ extension Outbox {
                 select min((select min(due_at) from audiences where environment = \(environment.rawValue)::environment
                     and bundle_id = a.bundle_id and rank = r.rank and due_at is not null))
                 from apps a cross join (values (0), (1), (2)) r(rank)
-                where a.bundle_id is not null and a.bundle_id <> all(\(limits.closed))),
+                where a.bundle_id is not null and a.bundle_id <> all(\(limits.closedApps))),
                 (select d.leased_until from deliveries d cross join lateral (
                     select from audiences where lane = d.lane and due_at is null
                         and environment = \(environment.rawValue)::environment offset 0) l
@@ -154,7 +154,7 @@ extension Outbox {
         let unsent = deliveries.filter { $0.verdict == nil }
         return try await dispatch.transaction {
             connection -> (loaded: [Lane], lanes: [Lane], others: Set<Int>, doubts: [UUID: String]) in
-            let (free, others) = try await LaneRows.loadFree(
+            let (free, others) = try await LaneRows.loadSkipLocked(
                 Array(byLane.keys),
                 after: [
                     "select set_config('synchronous_commit', \(unsent.isEmpty ? "off" : "on"), true)",
@@ -185,7 +185,7 @@ extension Outbox {
                 + (settled.doubts.isEmpty ? [] : [Self.doubt(settled.doubts, now: now)])
                 + (topics.isEmpty ? [] : [WakeUps.notify(topics)])
         } _: { settled, _ in
-            wakeUps.wake(Set(settled.lanes.filter { $0.due(at: now) != nil }.flatMap(\.topics)))
+            wakeUps.wakeLocal(Set(settled.lanes.filter { $0.dueTime(at: now) != nil }.flatMap(\.topics)))
             return settled.others
         }
     }

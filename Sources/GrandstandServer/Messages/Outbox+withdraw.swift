@@ -27,14 +27,14 @@ extension Outbox {
                     Self.lanes(of: id), undoing: "\([id])", at: now, on: connection
                 ) { lanes in
                     let messages = lanes.flatMap { $0.messages.filter { $0.broadcast == id } }
-                    guard messages.allSatisfy(\.isUnsent) else { return (false, nil) }
+                    guard messages.allSatisfy(\.reachedNobody) else { return (false, nil) }
                     // No lane changed: the broadcast was already cancelled.
                     let isNews = lanes.indices.reduce(false) { lanes[$1].withdraw(id, at: now) || $0 }
                     guard isNews else { return (true, nil) }
                     // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
                     // broadcast.
                     if try broadcast.decode(Bool.self, "is_of_cancelled_event") {
-                        for index in lanes.indices { lanes[index].close(at: now) }
+                        for index in lanes.indices { lanes[index].cancelAll(at: now) }
                     }
                     let ends = messages.contains(where: \.isEnd)
                     return (true, Set(lanes.flatMap(\.topics) + (ends ? [.channels] : [])))

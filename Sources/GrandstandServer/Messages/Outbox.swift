@@ -77,7 +77,7 @@ struct Outbox: Sendable {
     }
 
     /// From this number of rows on, a statement is planned again for each use.
-    private static let bulkRows = 10
+    private static let replanRows = 10
 
     /// Sets how the rest of the transaction plans its statements.
     ///
@@ -92,8 +92,8 @@ struct Outbox: Sendable {
     /// deliveries took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
-        select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
-            set_config('enable_hashjoin', \(rows >= bulkRows ? "on" : "off"), true),
+        select set_config('plan_cache_mode', \(rows >= replanRows ? "force_custom_plan" : "force_generic_plan"), true),
+            set_config('enable_hashjoin', \(rows >= replanRows ? "on" : "off"), true),
             set_config('enable_mergejoin', 'off', true), set_config('random_page_cost', '1.1', true)
         """
     }
@@ -107,7 +107,7 @@ struct Outbox: Sendable {
             select \(Self.columns) from broadcasts b
             where b.id = \(id) and \(EventReach.covers(reach, broadcast: "b"))
             """)
-        return try await complete(Array(rows), within: reach).first
+        return try await withDeliveries(Array(rows), within: reach).first
     }
 
     /// An event's broadcasts, the newest first, with their deliveries within `reach`; empty for an event out of reach.
@@ -122,7 +122,7 @@ struct Outbox: Sendable {
             of: """
                 select \(Self.columns) from broadcasts b where b.event_key = \(key.rawValue)
                     and \(listed) and \(EventReach.covers(reach, broadcast: "b"))
-                """, as: { try await complete($0, within: reach) })
+                """, as: { try await withDeliveries($0, within: reach) })
     }
 
     /// The columns of `Contract.Broadcast`, without what follows from its deliveries.
@@ -149,7 +149,7 @@ struct Outbox: Sendable {
         """
 
     /// Adds to each broadcast its deliveries within reach, in the order of its event's audiences.
-    private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Contract.Broadcast] {
+    private func withDeliveries(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Contract.Broadcast] {
         guard !rows.isEmpty else { return [] }
         let deliveries = try await deliveries(of: rows.map { try $0.decode("id") }, within: reach)
         return try rows.map { row in

@@ -11,7 +11,7 @@ internal import Synchronization
 final class SendRates: Sendable {
     private struct State {
         var apps: [BundleID: AppSendRate] = [:]
-        var accounts: [BundleID: SendAccount] = [:]
+        var accounts: [BundleID: SendHealth] = [:]
         /// The time until which nothing is pushed to an app's devices, because APNs refuses its key.
         var heldBack: [BundleID: Date] = [:]
     }
@@ -69,7 +69,7 @@ final class SendRates: Sendable {
     }
 
     /// The time at which the first of the apps that may send nothing now may send again; `nil`: there is no such app.
-    func nextToken(at now: Date) -> Date? {
+    func nextSend(at now: Date) -> Date? {
         limited.compactMap { $0.rate.allowance(at: now) == 0 ? $0.rate.nextToken(at: now) : nil }.min()
     }
 
@@ -87,7 +87,7 @@ final class SendRates: Sendable {
     /// If APNs throttles the app, and the app's rate allows a request now, counts one request.
     ///
     /// - Returns: when to ask again; `nil`: the request may be sent.
-    func turn(of bundleID: BundleID, at now: Date) -> Date? {
+    func takeTurn(of bundleID: BundleID, at now: Date) -> Date? {
         state.withLock { state in
             guard let allowance = state.apps[bundleID]?.rate.allowance(at: now) else { return nil }
             guard allowance == 0 else {
@@ -131,17 +131,17 @@ final class SendRates: Sendable {
     func note(isAccepted: Bool, of bundleID: BundleID, sentAt: Date, at now: Date) -> Bool {
         state.withLock { state in
             isAccepted
-                ? state.accounts[bundleID, default: SendAccount()].accepted(sentAt: sentAt, at: now)
-                : state.accounts[bundleID, default: SendAccount()].failed(sentAt: sentAt, at: now)
+                ? state.accounts[bundleID, default: SendHealth()].accepted(sentAt: sentAt, at: now)
+                : state.accounts[bundleID, default: SendHealth()].failed(sentAt: sentAt, at: now)
         }
     }
 
     /// What was answered since the last call: when the newest message of an app was accepted, and since when all of
     /// them fail.
-    func reports() -> [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)] {
+    func drain() -> [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)] {
         state.withLock { state in
             let news = state.accounts.filter { $0.value.hasAccepted || $0.value.hasFailed }
-            for app in news.keys { state.accounts[app]?.report() }
+            for app in news.keys { state.accounts[app]?.beginReport() }
             return news.map { app, account in
                 (
                     app: AppEnvironment(bundleID: app, environment: environment),
@@ -155,12 +155,12 @@ final class SendRates: Sendable {
     /// Forgets the limits of apps that APNs has not throttled for a long time.
     ///
     /// - Returns: the limits that remain.
-    func throttles(at now: Date) -> [Throttle] {
+    func throttles(at now: Date) -> [ThrottledApp] {
         state.withLock { Array($0.apps.keys) }.compactMap { bundleID in
-            change(bundleID) { app -> Throttle? in
+            change(bundleID) { app -> ThrottledApp? in
                 app.forget(at: now)
-                return app.rate.since.map {
-                    Throttle(app: AppEnvironment(bundleID: bundleID, environment: environment), api: api, since: $0)
+                return app.rate.limitedSince.map {
+                    ThrottledApp(app: AppEnvironment(bundleID: bundleID, environment: environment), api: api, since: $0)
                 }
             }
         }

@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import Postgres
 
 /// The apps that APNs throttles, in `app_environments`.
-extension Throttle {
+extension ThrottledApp {
     /// Seconds after which a throttle is over if no replica stores it again.
     private static let lifetime: TimeInterval = 30
     /// Seconds between two times at which a throttle is stored, by all replicas together.
@@ -13,12 +13,12 @@ extension Throttle {
 
     /// Stores the limits that a replica has learned. Ends a throttle once no replica has a limit for it.
     /// Webhooks are told when the first replica is limited and when the last one no longer is.
-    static func report(_ limits: [Throttle], to database: Database, now: Date) async throws {
-        try await database.pipeline(Contract.APNsAPI.allCases.map { report(limits, $0, now: now) })
+    static func report(_ apps: [ThrottledApp], to database: Database, now: Date) async throws {
+        try await database.pipeline(Contract.APNsAPI.allCases.map { report(apps, $0, now: now) })
     }
 
-    private static func report(_ limits: [Throttle], _ api: Contract.APNsAPI, now: Date) -> PostgresQuery {
-        let limits = limits.filter { $0.api == api }
+    private static func report(_ apps: [ThrottledApp], _ api: Contract.APNsAPI, now: Date) -> PostgresQuery {
+        let limits = apps.filter { $0.api == api }
         let prefix: PostgresQuery = api == .broadcast ? "throttled" : "devices_throttled"
         return WebhookNews.messages(
             [.throttleBegan, .throttleEnded],

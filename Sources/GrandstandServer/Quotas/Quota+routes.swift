@@ -25,11 +25,11 @@ extension API {
 
     /// `/v1/quotas/history`: the use of each app's quota over time.
     private func listQuotaHistory(_ request: Request, _ context: APIContext) async throws -> Response {
-        let wanted = try QuotaHistory(context, now: now())
+        let wanted = try HistoryQuery(context, now: now())
         let samples = try await stores.channels.samples(wanted)
-        guard samples.count <= QuotaHistory.maximum else {
+        guard samples.count <= HistoryQuery.maximum else {
             throw Problem.invalid(
-                "This has more than \(QuotaHistory.maximum) samples.", at: "step",
+                "This has more than \(HistoryQuery.maximum) samples.", at: "step",
                 "Ask for a longer step, a shorter time, or one app.")
         }
         // The format of the answer depends on `Accept`, so caches must store JSON and CSV separately.
@@ -56,7 +56,7 @@ extension API {
     }
 }
 
-extension QuotaHistory {
+extension HistoryQuery {
     /// Reads the query. The default is the last day, with a step that fits the period.
     fileprivate init(_ context: APIContext, now: Date) throws(Problem) {
         let query = context.query

@@ -9,17 +9,17 @@ extension ChannelStore {
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits(now: now), Self.spans(now: now), Throttle.all(now: now),
+                Self.limits(now: now), Self.spans(now: now), ThrottledApp.all(now: now),
             ])
         }
         // One statement (`spans`) both counts the channels and reads until when each is held, so the forecast is never
         // below the current use.
         let spans = try Dictionary(grouping: results[1]) { try $0.read(AppEnvironment.self) }
-        let throttles = Dictionary(grouping: try results[2].read(Throttle.self), by: \.app)
+        let throttles = Dictionary(grouping: try results[2].read(ThrottledApp.self), by: \.app)
         return try results[0].map { row in
             var quota: Quota = try row.read()
-            quota.throttles = throttles[quota.place] ?? []
-            for span in spans[quota.place] ?? [] { try quota.add(span, tenure, now: now) }
+            quota.throttles = throttles[quota.app] ?? []
+            for span in spans[quota.app] ?? [] { try quota.add(span, tenure, now: now) }
             quota.forecast = Forecast(spans: quota.spans, limit: quota.capacity, now: now)
             return quota
         }
@@ -38,7 +38,7 @@ extension ChannelStore {
                 (ae.key_missing_at > \(now - AppStore.missingKeyLifetime)) is true as "isKeyMissing",
                 case when \(isUnaccepted) then ae.unaccepted_since end as "unacceptedSince",
                 (\(isUnaccepted) and ae.unaccepted_since <= \(now - 10)) is true as "isNothingAccepted",
-                ae.quota_level as "notedLevel", \(DeviceAccount.columns(at: now))
+                ae.quota_level as "notedLevel", \(InstallationTotals.columns(at: now))
             from apps a join app_environments ae using (bundle_id)
             left join lateral (
                 select coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
@@ -72,7 +72,7 @@ extension ChannelStore {
         """
     }
 
-    /// The columns of `ChannelTenure.Course` for an event `e`. The newest message is only looked up if the event might
+    /// The columns of `ChannelTenure.Dates` for an event `e`. The newest message is only looked up if the event might
     /// be closed automatically.
     private static func course(now: Date) -> PostgresQuery {
         """
@@ -96,7 +96,7 @@ extension ChannelStore {
                 let noted = try await connection.query(
                     """
                     update app_environments set quota_level = \(quota.level.rawValue)
-                    where \(AppColumns.isOf(quota.place)) and quota_level = \(quota.notedLevel.rawValue)
+                    where \(AppColumns.isOf(quota.app)) and quota_level = \(quota.notedLevel.rawValue)
                         and \(WebhookNews.isAwaited([.quotaLevel]))
                     """)
                 if noted.affectedRows > 0 {
@@ -117,13 +117,13 @@ extension Quota {
         if let state { byState[state, default: 0] += 1 }
         if isHeld { byStoragePolicy[policy.rawValue, default: 0] += 1 }
         let hasEvent = try row.decode(Date?.self, "createdAt") != nil
-        let course: ChannelTenure.Course? = hasEvent ? try row.read() : nil
+        let course: ChannelTenure.Dates? = hasEvent ? try row.read() : nil
         // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that is not
         // needed yet is counted from the time when its event's channels open: the next alignment deletes it, and a
         // later one inserts it again. A channel that has no event is not created again if it failed or is missing.
         let hasAudience: Bool = try row.decode("has_audience")
         guard isHeld || hasAudience && course?.overAt == nil else { return }
-        var span = Forecast.Span.open(isHeld: isHeld, now: now)
+        var span = Forecast.Stay.openEnded(isHeld: isHeld, now: now)
         if let course, state != .deleting {
             span = tenure.span(
                 course, hasAudience: hasAudience, isHeld: isHeld, storagePolicy: policy,
@@ -135,7 +135,7 @@ extension Quota {
 }
 
 /// Which samples to read.
-struct QuotaHistory {
+struct HistoryQuery {
     var environment: APNsEnvironment?
     /// Only samples of these apps.
     var reach = AppReach.all
@@ -170,7 +170,7 @@ struct QuotaHistory {
 }
 
 /// Samples of all quotas over time, in the table `quota_samples`. There is one sample for every five minutes and one
-/// for every hour. The five-minute samples are kept only for days (`QuotaHistory.fineKept`), so that a long history
+/// for every hour. The five-minute samples are kept only for days (`HistoryQuery.fineKept`), so that a long history
 /// needs little space.
 extension ChannelStore {
     /// Stores the quotas as samples of a time, and deletes samples past their retention. Each sample also changes the
@@ -185,7 +185,7 @@ extension ChannelStore {
             """
             with t as materialized (
                 select step, to_timestamp(ceil(extract(epoch from \(at)::timestamptz) / step) * step) as at
-                from unnest(\([QuotaHistory.fine, QuotaHistory.coarse])) as step
+                from unnest(\([HistoryQuery.fine, HistoryQuery.coarse])) as step
             )
             insert into quota_samples as s
                 (bundle_id, environment, step, at, used, reserved, peak, channel_limit, created, deleted)
@@ -210,14 +210,14 @@ extension ChannelStore {
                 channel_limit = excluded.channel_limit, created = excluded.created, deleted = excluded.deleted
             """,
             """
-            delete from quota_samples where step = \(QuotaHistory.fine) and at <= \(at - QuotaHistory.fineKept)
-                or step = \(QuotaHistory.coarse) and at <= \(at - QuotaHistory.coarseKept)
+            delete from quota_samples where step = \(HistoryQuery.fine) and at <= \(at - HistoryQuery.fineKept)
+                or step = \(HistoryQuery.coarse) and at <= \(at - HistoryQuery.coarseKept)
             """,
         ])
     }
 
     /// Samples in order of app, environment and time. Steps without a sample are left out.
-    func samples(_ history: QuotaHistory) async throws -> [Contract.QuotaSample] {
+    func samples(_ history: HistoryQuery) async throws -> [Contract.QuotaSample] {
         let step = Double(history.step)
         let topics = history.reach.topics
         return try await database.query(
@@ -233,7 +233,7 @@ extension ChannelStore {
                 and (\(history.environment?.rawValue)::text is null
                     or environment = \(history.environment?.rawValue)::text::environment)
                 and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
-            group by 1, 2, 3 order by 1, 2, 3 limit \(QuotaHistory.maximum + 1)
+            group by 1, 2, 3 order by 1, 2, 3 limit \(HistoryQuery.maximum + 1)
             """
         ).read()
     }

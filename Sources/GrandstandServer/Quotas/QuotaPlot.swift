@@ -29,7 +29,7 @@ struct QuotaPlot: Sendable {
     ///   - samples: the samples of the app and environment, the oldest first.
     ///   - span: the seconds shown before `now`, and also after `now`.
     init(_ quota: Quota, _ samples: [Contract.QuotaSample], span: TimeInterval, now: Date) {
-        let app = quota.place
+        let app = quota.app
         let taken = quota.taken
         let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
         let changes = Forecast.course(spans: quota.spans, limit: quota.capacity, now: now)
@@ -65,8 +65,8 @@ struct QuotaPlot: Sendable {
             "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the highest forecast is "
             + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text)."
         // The sample of the present hour has the hour's end as its time.
-        let was = Self.thinned(past.dropLast()).map { ($0.at, $0.count, "was") }
-        let foreseen = Self.thinned(coming.dropFirst()).map { ($0.at, $0.count, "foreseen") }
+        let was = Self.listed(past.dropLast()).map { ($0.at, $0.count, "was") }
+        let foreseen = Self.listed(coming.dropFirst()).map { ($0.at, $0.count, "foreseen") }
         numbers = Table(
             "Places taken, \(heading)", was + [(now, taken, "now")] + foreseen,
             [
@@ -84,7 +84,7 @@ struct QuotaPlot: Sendable {
     }
 
     /// At most 24 points at equal distances, so that the table can be read aloud.
-    private static func thinned(_ points: ArraySlice<Point>) -> [Point] {
+    private static func listed(_ points: ArraySlice<Point>) -> [Point] {
         let stride = max(1, (points.count + 23) / 24)
         return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }

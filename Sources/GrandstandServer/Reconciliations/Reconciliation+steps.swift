@@ -16,10 +16,10 @@ extension ChannelStore {
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
     ) async throws -> ReconciliationPlan {
         try await database.forLongWork.transaction { connection in
-            try await Self.hold(run, on: connection)
+            try await Self.lockLeased(run, on: connection)
             let app = run.address.app
             let results = try await connection.pipeline([
-                Self.note(listing, askedAt: listedAt, seenAt: seenAt, app),
+                Self.noteListing(listing, askedAt: listedAt, seenAt: seenAt, app),
                 // Unmanaged channels are read before the channels of the ledger. So a channel that moves into the
                 // ledger between the two reads is in both results, not in neither.
                 """
@@ -47,14 +47,12 @@ extension ChannelStore {
 
     /// Records a complete list that was read just before a creation. A channel that this list lacks and a later list
     /// has was created between the two lists. The call needs no lease, because it only adds first sightings.
-    func witness(
-        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
-    ) async throws {
+    func recordListing(_ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment) async throws {
         _ = try await database.forLongWork.transaction { connection in
             // After this lock the note sees each channel whose creation was recorded; later ones forget what is noted.
             try await connection.pipeline([
                 "select from app_environments where \(AppColumns.isOf(app)) for no key update",
-                Self.note(listing, askedAt: askedAt, seenAt: seenAt, app),
+                Self.noteListing(listing, askedAt: askedAt, seenAt: seenAt, app),
             ])
         }
     }
@@ -64,7 +62,7 @@ extension ChannelStore {
     ///
     /// `lacked_at` is the time when the previous list was requested. A channel that is in this list but not in the
     /// previous one was made after that time.
-    private static func note(
+    private static func noteListing(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) -> PostgresQuery {
         """
@@ -119,7 +117,7 @@ extension ChannelStore {
         _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
         try await database.forLongWork.transaction { connection in
-            try await Self.hold(run, on: connection)
+            try await Self.lockLeased(run, on: connection)
             try await Self.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
             let audit = AuditRows(by: actor, at: now)
             var changed: [Channel] = []
@@ -153,7 +151,7 @@ extension ChannelStore {
         _ run: ReconciliationRun, _ audit: AuditRows, leasedUntil: Date, on connection: PostgresConnection
     ) async throws -> [Channel] {
         let (now, app, channelIDs) = (audit.at, run.address.app, unmanaged.map(\.channelID))
-        let added = rows(unmanaged.map { ($0.channelID, $0.storagePolicy ?? .noMessageStored) }, of: app)
+        let added = newRows(unmanaged.map { ($0.channelID, $0.storagePolicy ?? .noMessageStored) }, of: app)
         let isOne: PostgresQuery = "c.id = any(\(ids))"
         // A creation without an answer, which no call makes any more.
         let isOver: PostgresQuery = "c.called_at is not null and c.next_attempt_at <= \(now)"
@@ -234,7 +232,7 @@ extension ChannelStore {
                 select from events where key = c.event_key and ended_at is null and cancelled_at is null)
             """
         ).map { (try $0.decode(UUID.self, "id"), try $0.decode(String.self, "reason")) }
-        return try await make(
+        return try await makeChange(
             change, entry, audit, refusals: Dictionary(uniqueKeysWithValues: refusals),
             isNews: name != .restore, on: connection)
     }

@@ -7,7 +7,7 @@ internal import Postgres
 
 /// Reconciliations: leases in `app_environments`, first sights in `unmanaged_channels`, reports in `reconciliations`.
 ///
-/// A run holds a lease on one app and environment. Each step of a run fails with `isRunning` if another replica has the
+/// A run holds a lease on one app and environment. Each step of a run fails with `otherRun` if another replica has the
 /// lease by now.
 extension ChannelStore {
     /// The number of reports that are kept for each app and environment.
@@ -46,10 +46,10 @@ extension ChannelStore {
     /// Leases one app and environment.
     ///
     /// - Throws: `app-not-found`, `reconciliation-running`.
-    func begin(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
+    func beginReconciliation(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
         let isNamed: PostgresQuery = "\(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null"
         if let run = try await lease(where: isNamed, now: now, leasedUntil: leasedUntil) { return run }
-        throw try await address(of: app) == nil ? Problem.noApp(app.bundleID) : Self.isRunning
+        throw try await address(of: app) == nil ? Problem.noApp(app.bundleID) : Self.otherRun
     }
 
     private func lease(where condition: PostgresQuery, now: Date, leasedUntil: Date) async throws -> ReconciliationRun?
@@ -89,7 +89,7 @@ extension ChannelStore {
     ) async throws {
         let (app, alarm) = (run.address.app, report.alarm)
         try await database.forLongWork.transaction { connection in
-            let standing = try await Self.hold(run, on: connection)
+            let standing = try await Self.lockLeased(run, on: connection)
             var statements: [PostgresQuery] = [
                 // If this run could not resolve a doubt, a later run checks the doubt again. A dry run checked none.
                 """
@@ -108,7 +108,7 @@ extension ChannelStore {
                 delete from reconciliations r where \(AppColumns.isOf(app, row: "r")) and r.started_at < (
                     select started_at from reconciliations where \(AppColumns.isOf(app))
                     order by started_at desc offset \(Self.keptReports - 1) limit 1)
-                """, Self.release(run, now: now, alarm: "\(alarm?.rawValue)::text::reconciliation_alarm"),
+                """, Self.endLease(run, now: now, alarm: "\(alarm?.rawValue)::text::reconciliation_alarm"),
             ]
             if recreates { statements += Self.hasten(app, now: now) }
             func tell(_ topic: Contract.WebhookTopic, _ data: some Encodable) {
@@ -130,10 +130,12 @@ extension ChannelStore {
 
     /// Ends the lease of a failed run. The run is due again at `again`.
     func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws {
-        try await database.query(Self.release(run, now: now, again: again))
+        try await database.query(Self.endLease(run, now: now, again: again))
     }
 
-    private static func release(_ run: ReconciliationRun, now: Date, again: Date? = nil, alarm: PostgresQuery = "alarm")
+    private static func endLease(
+        _ run: ReconciliationRun, now: Date, again: Date? = nil, alarm: PostgresQuery = "alarm"
+    )
         -> PostgresQuery
     {
         """
@@ -144,7 +146,7 @@ extension ChannelStore {
     }
 
     /// The error if another run has the lease. The step changed nothing.
-    private static let isRunning = Problem(
+    private static let otherRun = Problem(
         .reconciliationRunning, "Another run reconciles this app now. GET the list of reconciliations for its report.",
         retryAfter: 5)
 
@@ -152,8 +154,8 @@ extension ChannelStore {
     /// protects the app's quota.
     ///
     /// - Returns: the alarm that is set.
-    /// - Throws: `isRunning`.
-    @discardableResult static func hold(_ run: ReconciliationRun, on connection: PostgresConnection) async throws
+    /// - Throws: `otherRun`.
+    @discardableResult static func lockLeased(_ run: ReconciliationRun, on connection: PostgresConnection) async throws
         -> Contract.ReconciliationAlarm?
     {
         let row = try await connection.query(
@@ -162,7 +164,7 @@ extension ChannelStore {
             where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id) for no key update
             """
         ).first
-        guard let row else { throw isRunning }
+        guard let row else { throw otherRun }
         return try row.optionalWord("alarm")
     }
 

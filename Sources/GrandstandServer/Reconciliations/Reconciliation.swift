@@ -9,7 +9,7 @@ internal import Logging
 /// A reconciliation compares Apple's list with our channels and acts on the differences.
 extension ChannelCalls {
     /// The maximum number of channels that one run reads singly. The next run reads the other channels.
-    private static let reads = 500
+    private static let maxReads = 500
 
     /// Reconciles one app and environment now, for an operator who waits.
     ///
@@ -17,7 +17,7 @@ extension ChannelCalls {
     ///   if Apple's list could not be read; in this case, nothing was changed.
     func reconcile(_ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor) async throws
         -> Contract.Reconciliation
-    { try await perform(channels.begin(app, now: now(), leasedUntil: leasedUntil), options, by: actor) }
+    { try await perform(channels.beginReconciliation(app, now: now(), leasedUntil: leasedUntil), options, by: actor) }
 
     /// The loop that reconciles every app and environment regularly, and after each unanswered creation. It makes only
     /// changes that are certain. It never deletes or adopts a channel that was created elsewhere; only people can request
@@ -30,7 +30,7 @@ extension ChannelCalls {
     /// - Parameter interval: seconds between two runs for one app and environment; 0: only necessary runs.
     func reconciling(every interval: TimeInterval, _ options: ReconciliationOptions) -> WorkLoop<ReconciliationRun> {
         WorkLoop(
-            .init(slots: 4, rest: .milliseconds(250), pollInterval: worker.pollInterval, topic: .channels),
+            .init(slots: 4, minPause: .milliseconds(250), pollInterval: worker.pollInterval, topic: .channels),
             failure: "reconciliations could not be claimed", worker,
             claim: { _, _ in
                 let run = try await channels.claimDue(interval: interval, now: now(), leasedUntil: leasedUntil)
@@ -67,7 +67,7 @@ extension ChannelCalls {
             // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
             run.address.isCapabilityOff = false
             let plan = try await channels.observe(listing, listedAt: listedAt, seenAt: now(), run)
-            let questions = plan.questions(options, now: now(), limit: Self.reads)
+            let questions = plan.singleReads(options, now: now(), limit: Self.maxReads)
             let readings = await each(questions) {
                 [address = run.address] id -> (String, ReconciliationPlan.Reading)? in
                 guard let read = try? await read(id, at: address) else { return nil }

@@ -35,7 +35,7 @@ extension Resource {
         actions: Reconciling.allCases.map { doing in
             Action(
                 path: "/run/" + doing.rawValue, operation: .reconcile, label: doing.texts.label,
-                words: [doing.texts.words], fixed: doing.fields, asks: doing != .look,
+                words: [doing.texts.words], presets: doing.fields, asks: doing != .look,
                 isIrreversible: doing.isIrreversible,
                 notice: { _, _ in "Each line says whether it was carried out." })
         })

@@ -38,12 +38,12 @@ extension StartStore {
                 "select set_config('enable_bitmapscan', 'off', true)", Self.lockDue(claim),
             ])[1]
             guard let id = try due.first?.decode(Int.self, "id"),
-                case let rows = try await connection.query(StartRun.load(id, claim)), let row = rows.first
+                case let rows = try await connection.query(StartRun.find(id, claim)), let row = rows.first
             else { return nil }
             let run: StartRun = try row.read()
             let shard = Shard(
                 owner: id, number: run.lastShard + 1, address: try row.read(), deadline: claim.at)
-            let (taken, writes) = try await Self.turn(of: run, rows.read(), shard, claim, on: connection)
+            let (taken, writes) = try await Self.nextShard(of: run, rows.read(), shard, claim, on: connection)
             try await connection.pipeline(writes)
             return [taken].compactMap(\.self)
         }
@@ -65,7 +65,7 @@ extension StartStore {
             where r.due_at is not null and (not \(isHeld) or \(hasRoom))
                 and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost) or \(hasRoom))
                 and (select environment from app_environments
-                    where id = r.app and bundle_id <> all(\(claim.limits.closed)))
+                    where id = r.app and bundle_id <> all(\(claim.limits.closedApps)))
                     = \(claim.environment.rawValue)::environment
                 and (r.due_at <= \(claim.at) or \(nextStart) <= \(claim.at) or \(isLost)
                     or \(hasRoom) and r.cursor is not null)
@@ -75,7 +75,7 @@ extension StartStore {
 
     /// - Parameter shard: the run's next shard, without pushes and members.
     /// - Returns: the shard, and what is written; `nil`: nobody gets a push now.
-    private static func turn(
+    private static func nextShard(
         of run: StartRun, _ audiences: [StartStanding], _ shard: Shard, _ claim: WorkClaim,
         on connection: PostgresConnection
     ) async throws -> (Shard?, [PostgresQuery]) {
@@ -84,21 +84,21 @@ extension StartStore {
         let nextLook = claim.at.addingTimeInterval(60)
         if run.leasedBy != nil, !run.isUnderWay {
             let isUnsent = claim.held != nil && run.leasedBy == claim.replica
-            try await connection.query(endLease(of: run, isUnsent: isUnsent, now: claim.at))
+            try await connection.query(lapse(of: run, isUnsent: isUnsent, now: claim.at))
         }
         guard let step = audiences.step(at: claim.at) else {
             let rest = stop(run, closes: audiences.allSatisfy(\.isEventOver), until: nextLook, now: claim.at)
             return (nil, [inherit(run.id)] + (run.isUnderWay ? [] : [rest]))
         }
-        guard let push = step.pushes.first else { return (nil, [wait(run, until: step.until, rests: true)]) }
-        let contents = Set(step.pushes.compactMap(\.content))
-        guard try await connection.query(CrowdNews.hold(contents)).count == contents.count else {
+        guard let push = step.pushes.first else { return (nil, [wait(run, until: step.notBefore, rests: true)]) }
+        let contents = Set(step.pushes.compactMap(\.contentOf))
+        guard try await connection.query(CatchUp.lock(contents)).count == contents.count else {
             // The broadcast whose content a push would show has just been withdrawn.
-            return (nil, [wait(run, until: claim.at.addingTimeInterval(StartStanding.patience), rests: true)])
+            return (nil, [wait(run, until: claim.at.addingTimeInterval(StartStanding.recheckAfter), rests: true)])
         }
         (shard.deadline, shard.attributesType) = (push.deadline, push.attributesType)
         try await fill(&shard, of: &run, step.pushes, claim, on: connection)
-        guard shard.members.isEmpty else { return (shard, [lease(run, shard, claim), CrowdNews.show(contents)]) }
+        guard shard.members.isEmpty else { return (shard, [lease(run, shard, claim), CatchUp.markShown(contents)]) }
         return (nil, [wait(run, until: run.cursor == nil ? nextLook : claim.at), finish(run.id, now: claim.at)])
     }
 
@@ -129,7 +129,7 @@ extension StartStore {
     /// - Parameter isUnsent: the starts become pending again, because the answer to the commit that leased the shard
     ///   never reached this replica, so nothing was sent to them. A shard that was sent stays held until its outcomes are
     ///   recorded (`ShardDispatcher.send`).
-    private static func endLease(of run: StartRun, isUnsent: Bool, now: Date) -> PostgresQuery {
+    private static func lapse(of run: StartRun, isUnsent: Bool, now: Date) -> PostgresQuery {
         """
         update starts set state = case when \(isUnsent) then 'pending' else 'unknown' end::start_state,
             due_at = case when \(isUnsent) then \(now)::timestamptz end,
@@ -196,7 +196,7 @@ struct StartRun: Decodable {
     let isUnderWay: Bool
 
     /// A run by its number, with a row for each of its audiences that is also a `StartStanding`.
-    static func load(_ id: Int, _ claim: WorkClaim) -> PostgresQuery {
+    static func find(_ id: Int, _ claim: WorkClaim) -> PostgresQuery {
         """
         select r.id, r.app, r.event_key as "eventKey", r.leased_by as "leasedBy", r.last_shard as "lastShard", r.cursor,
             \(claim.held?.contains(id) ?? false) and r.leased_by is not distinct from \(claim.replica) as "isUnderWay",

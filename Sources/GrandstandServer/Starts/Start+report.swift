@@ -6,7 +6,7 @@ internal import JSON
 internal import Postgres
 
 /// The question that a report on starts answers. Callers with the same question share one answer.
-struct StartQuestion: Hashable, Sendable {
+struct StartReportQuery: Hashable, Sendable {
     enum Outlook: Sendable {
         case asItIs
         /// With the counts that the start would have if it were requested now.
@@ -20,7 +20,7 @@ struct StartQuestion: Hashable, Sendable {
     let outlook: Outlook
 }
 
-typealias StartReports = Batch<(question: StartQuestion, now: Date), Result<Contract.StartReport, Problem>>
+typealias StartReports = Batch<(question: StartReportQuery, now: Date), Result<Contract.StartReport, Problem>>
 
 extension StartStore {
     /// The report on an event's start, with one for each of its apps within `reach`. Before the start is opened, the
@@ -29,9 +29,9 @@ extension StartStore {
     ///
     /// - Throws: `event-not-found`; `invalid-request` for an event that declares no start.
     func report(
-        of key: EventKey, within reach: AppReach, _ outlook: StartQuestion.Outlook = .asItIs, now: Date
+        of key: EventKey, within reach: AppReach, _ outlook: StartReportQuery.Outlook = .asItIs, now: Date
     ) async throws -> Contract.StartReport {
-        let question = StartQuestion(key: key, reach: reach, outlook: outlook)
+        let question = StartReportQuery(key: key, reach: reach, outlook: outlook)
         return try await answers.run((question, now)).get()
     }
 
@@ -39,7 +39,7 @@ extension StartStore {
     /// database, however many callers ask.
     static func answers(_ reports: Database) -> StartReports {
         Batch(slots: 2, limit: .max, rest: { $0 }) { asked in
-            var answers: [StartQuestion: Result<Contract.StartReport, Problem>] = [:]
+            var answers: [StartReportQuery: Result<Contract.StartReport, Problem>] = [:]
             for (question, now) in asked where answers[question] == nil {
                 do {
                     let counted = try await reports.transaction { connection in
@@ -58,7 +58,7 @@ extension StartStore {
     }
 
     private static func report(
-        _ question: StartQuestion, now: Date, on connection: PostgresConnection
+        _ question: StartReportQuery, now: Date, on connection: PostgresConnection
     ) async throws -> Contract.StartReport {
         let key = question.key
         guard try await EventReach.reaches(question.reach, event: key, on: connection) else {
@@ -89,7 +89,7 @@ extension StartStore {
         var (reports, answered): ([Contract.AudienceStart], Int) = ([], 0)
         var rest = rows[...]
         while let row = rest.first {
-            let run: RunReport = try row.read()
+            let run: ReportedRun = try row.read()
             let own = try rest.prefix { try $0.decode(Int.self, "app") == run.app }
             rest = rest.dropFirst(own.count)
             let found = try await report(of: own.map { try $0.read() }, run, question, now: now, on: connection)
@@ -100,7 +100,7 @@ extension StartStore {
     }
 
     /// What a report reads of an app's run.
-    private struct RunReport: Decodable {
+    private struct ReportedRun: Decodable {
         let app: Int
         /// `nil`: no run was opened.
         let run: Int?
@@ -113,7 +113,7 @@ extension StartStore {
     /// - Parameter present: the audiences of one app.
     /// - Returns: with the number of pushes that were answered before nothing was left to send.
     private static func report(
-        of present: [StartStanding], _ run: RunReport, _ question: StartQuestion, now: Date,
+        of present: [StartStanding], _ run: ReportedRun, _ question: StartReportQuery, now: Date,
         on connection: PostgresConnection
     ) async throws -> (report: Contract.AudienceStart, answered: Int) {
         var (counts, byReason) = (Contract.StartCounts(), [String: Int]())
@@ -142,7 +142,7 @@ extension StartStore {
             }
         }
         counts.ineligible = run.ineligible ?? counts.ineligible
-        let asked = question.outlook == .asItIs ? present : present.map { $0.asked(at: now) }
+        let asked = question.outlook == .asItIs ? present : present.map { $0.ifAsked(at: now) }
         let isOver = asked.allSatisfy { $0.isOver(at: now) }
         if !isOver || run.ineligible == nil {
             counts.ineligible = try await missing(

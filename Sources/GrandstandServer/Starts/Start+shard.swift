@@ -18,11 +18,11 @@ extension StartStore {
         on connection: PostgresConnection
     ) async throws {
         try await connection.query(inherit(run.id))
-        let size = claim.size(of: shard.address.bundleID)
+        let size = claim.shardLimit(of: shard.address.bundleID)
         let choice = VariantChoice(pushes.map { $0.variant.isEmpty ? nil : $0.variant })
-        var (members, forms): ([Shard.Member], [StartForm: Int]) = ([], [:])
+        var (members, forms): ([Shard.Member], [PayloadKey: Int]) = ([], [:])
         let (id, type) = (run.id, shard.attributesType)
-        let mayBegin: PostgresQuery = "(\(mayChange) or \(isDeaf(run, type))) and \(isFree)"
+        let mayBegin: PostgresQuery = "(\(maySend) or \(isCutOff(run, type))) and \(isTokenFree)"
         // Starts those who have a usable token.
         func begin(_ rows: PostgresRows) async throws {
             var found: [Int: Shard.Member] = [:]
@@ -30,9 +30,9 @@ extension StartStore {
                 let bytes: [UInt8]? = try row.decode("token")
                 guard let token = bytes.flatMap(DeviceToken.init(bytes:)) else { continue }
                 let (installation, locale): (Int, String?) = (try row.decode("installation"), try row.decode("locale"))
-                let form = StartForm(
+                let form = PayloadKey(
                     push: choice.index(named: try row.decode("variant"), locale: locale) ?? 0,
-                    hasInput: try row.decode("system_version") >= SystemVersion.firstWithChannels, locale: locale)
+                    hasInputPush: try row.decode("system_version") >= SystemVersion.firstWithChannels, locale: locale)
                 let index = forms[form] ?? forms.count
                 forms[form] = index
                 found[installation] = Shard.Member(row: installation, token: token, push: index)
@@ -56,7 +56,7 @@ extension StartStore {
         let due: [Int] = try await connection.query(
             """
             select installation from starts s
-            where run = \(run.id) and due_at <= \(claim.at) and \(isFree)
+            where run = \(run.id) and due_at <= \(claim.at) and \(isTokenFree)
             order by due_at, installation limit \(size) for no key update skip locked
             """
         ).map { try $0.decode("installation") }
@@ -78,19 +78,19 @@ extension StartStore {
             try await begin(followers)
         }
         shard.pushes = forms.sorted { $0.value < $1.value }.map(\.key).map {
-            pushes[$0.push].push(hasInput: $0.hasInput, locale: $0.locale, run: id)
+            pushes[$0.push].push(hasInput: $0.hasInputPush, locale: $0.locale, run: id)
         }
         shard.members = members
     }
 
     /// What decides the bytes of a member's push.
-    private struct StartForm: Hashable {
+    private struct PayloadKey: Hashable {
         /// The index of the push that the member's audience gets.
         let push: Int
         /// Whether the push says where the activity gets its updates from. Systems before iOS 18 do not know
         /// `input-push-channel` and `input-push-token`, and start nothing from a push with one
         /// (docs/internals/apns.md 3.2).
-        let hasInput: Bool
+        let hasInputPush: Bool
         let locale: String?
     }
 
@@ -139,7 +139,7 @@ extension StartStore {
             attempts = case when s.state = 'pending' then s.attempts else 0 end,
             token = case when s.state = 'pending' then s.token end, reason = null, confirmed_at = null,
             at = excluded.at
-        where \(mayChange)
+        where \(maySend)
         """
     }
 
@@ -157,11 +157,11 @@ extension StartStore {
     }
 
     /// Whether the start `s` may be sent, or sent again.
-    static let mayChange: PostgresQuery =
+    static let maySend: PostgresQuery =
         "(s.state = 'pending' or s.state = 'rejected' and s.reason = any(\(tokenReasons)))"
 
     /// Whether no installation that had the token of start `s` before got the start, or may have got it.
-    private static let isFree: PostgresQuery = """
+    private static let isTokenFree: PostgresQuery = """
         (s.former is null or not exists (
             select from starts where run = s.run and installation = any(s.former)
                 and state in ('sending', 'accepted', 'unknown') offset 0))
@@ -171,7 +171,7 @@ extension StartStore {
     /// event's start declares `restart`. If a push started an activity, the app may not have reported the activity's
     /// channel. Such an activity counts as listening to the replaced channel if it was first reported before the new
     /// channel was made. An activity with an update token does not count, because messages reach it by its token.
-    private static func isDeaf(_ run: StartRun, _ attributesType: String) -> PostgresQuery {
+    private static func isCutOff(_ run: StartRun, _ attributesType: String) -> PostgresQuery {
         """
         s.state in ('accepted', 'rejected', 'unknown')
         and (select restarts from event_starts where event_key = \(run.eventKey))
@@ -188,7 +188,7 @@ extension StartStore {
         """
     }
 
-    /// Makes an event's runs read all followers again (`isDeaf`), if its start declares `restart`.
+    /// Makes an event's runs read all followers again (`isCutOff`), if its start declares `restart`.
     static func restart(_ key: EventKey) -> PostgresQuery {
         """
         update start_runs set cursor = 0 where event_key = \(key.rawValue) and closed_at is null
@@ -198,7 +198,7 @@ extension StartStore {
 
     /// An installation that took over a token counts as started if the token's former holder got the start, or may have
     /// got it. If the former holder is in the run's other shard, the result of its push does not exist yet, and
-    /// `isFree` lets the installation wait. Starts that a registration has locked are skipped. The condition on
+    /// `isTokenFree` lets the installation wait. Starts that a registration has locked are skipped. The condition on
     /// `former`, given twice, makes any plan read the index of these starts only.
     static func inherit(_ run: Int) -> PostgresQuery {
         """
@@ -225,7 +225,7 @@ extension StartStore {
                 select from starts where run = \(shard.owner) and installation = n.id for no key update) s
             """
         let statements =
-            outcomes.startTokens(of: shard.attributesType, at: now) + [
+            outcomes.markStartTokens(of: shard.attributesType, at: now) + [
                 // The starts are locked in the order in which registrations lock them, by a statement of its own:
                 // `record` finds rows by their place, which moves if another transaction changes them.
                 lock, Self.record(results, of: shard, now: now),

@@ -64,8 +64,8 @@ struct StartStore: ShardStore {
             select topic, followers from (
                 select f.topic, count(*) as followers from follows f
                 where f.app = \(InstallationStore.number(of: app)) group by f.topic) t
-            where \(cursor?.number)::bigint is null or followers < \(cursor?.number)
-                or followers = \(cursor?.number) and topic > \(cursor?.key)
+            where \(cursor?.sortNumber)::bigint is null or followers < \(cursor?.sortNumber)
+                or followers = \(cursor?.sortNumber) and topic > \(cursor?.key)
             order by followers desc, topic limit \(page.limit + 1)
             """)
         return Contract.Page(rows: try rows.read(), limit: page.limit) { PageCursor.text($0.followers, $0.topic) }

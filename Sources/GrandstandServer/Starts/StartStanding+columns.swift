@@ -25,6 +25,6 @@ extension StartStanding {
         left join lateral (
             select b.*, \(BroadcastRows.contentState("b", for: "u.variant")) as content from broadcasts b
             where b.id = u.newest_broadcast offset 0) b on b.content is not null
-        \(LookupStore.refusal)
+        \(LookupStore.failedCreation)
         """
 }

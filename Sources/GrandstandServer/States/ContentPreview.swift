@@ -15,7 +15,7 @@ struct ContentPreview: Sendable {
     }
 
     /// - Parameter contentState: JSON; other text shows nothing.
-    func shown(_ contentState: [UInt8]?) -> Contract.RenderedPreview? {
+    func rendered(_ contentState: [UInt8]?) -> Contract.RenderedPreview? {
         guard compact != nil || expanded != nil, let content = contentState.flatMap({ try? JSONValue(parsing: $0) })
         else { return nil }
         func text(_ template: MustacheTemplate) -> String {

@@ -36,7 +36,7 @@ enum ContentRows {
     }
 
     /// The newest contents of lanes, their last states, and the alerts that wait with the contents before them;
-    /// `known(_:)` reads the rows.
+    /// `readNewest(_:)` reads the rows.
     static func newest(_ lanes: PostgresQuery) -> PostgresQuery {
         """
         select b.id, \(BroadcastRows.draft()), b.accepted_at, b.state_rule, array(
@@ -53,10 +53,10 @@ enum ContentRows {
         """
     }
 
-    static func known(_ rows: [PostgresRow]) throws -> [UUID: Acceptance.Known] {
-        var known: [UUID: Acceptance.Known] = [:]
+    static func readNewest(_ rows: [PostgresRow]) throws -> [UUID: Acceptance.Earlier] {
+        var known: [UUID: Acceptance.Earlier] = [:]
         for row in rows {
-            known[try row.decode("id")] = Acceptance.Known(
+            known[try row.decode("id")] = Acceptance.Earlier(
                 content: try row.draft(), acceptedAt: try row.decode("accepted_at"),
                 rule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
         }
@@ -70,8 +70,8 @@ final class ContentTypeCache: Sendable {
     private let types = Mutex<[Int: ContentType]>([:])
 
     /// - Parameter rows: the rows that the statement `ContentRows.types` returned.
-    func types(_ rows: [PostgresRow], on connection: PostgresConnection) async throws -> Acceptance.Types {
-        var (found, versions) = (Acceptance.Types(), [Int: Int]())
+    func types(_ rows: [PostgresRow], on connection: PostgresConnection) async throws -> Acceptance.ContentTypes {
+        var (found, versions) = (Acceptance.ContentTypes(), [Int: Int]())
         for row in rows {
             let lane: Int = try row.decode("lane")
             versions[lane] = try row.decode("version")

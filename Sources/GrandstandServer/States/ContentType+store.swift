@@ -5,7 +5,7 @@ internal import JSON
 internal import Postgres
 
 /// The content types of apps in the table `content_types`. Bundle IDs are spelled as they are registered.
-struct ContentStore: Sendable {
+struct ContentTypeStore: Sendable {
     let database: Database
 
     /// Declares a content type or replaces it.
@@ -29,7 +29,7 @@ struct ContentStore: Sendable {
                 """)[0]
             let created: Bool = try row.decode("created")
             // Another writer created the content type after the check.
-            if condition == .absent, !created { throw WriteCondition.taken }
+            if condition == .absent, !created { throw WriteCondition.alreadyExists }
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
                     created ? .contentCreated : .contentChanged, .init(bundleID: app), reason: name))
@@ -55,7 +55,7 @@ struct ContentStore: Sendable {
     }
 
     /// Events `e` that are not over, with their audiences `u` that use a content type.
-    private static func users(of name: String, _ app: BundleID) -> PostgresQuery {
+    private static func usages(of name: String, _ app: BundleID) -> PostgresQuery {
         """
         events e join audiences u on u.event_key = e.key and u.bundle_id = \(app.rawValue)
             and e.ended_at is null and e.cancelled_at is null
@@ -71,7 +71,7 @@ struct ContentStore: Sendable {
             """
             select u.event_key, u.bundle_id, u.environment, u.variant, b.id,
                 \(BroadcastRows.contentState("b", for: "u.variant")) as content_state
-            from \(Self.users(of: type.attributesType, type.bundleID)) join broadcasts b on b.id = u.newest_broadcast
+            from \(Self.usages(of: type.attributesType, type.bundleID)) join broadcasts b on b.id = u.newest_broadcast
             where u.fenced_at is null
             order by u.event_key, u.position limit 1000
             """)
@@ -93,7 +93,7 @@ struct ContentStore: Sendable {
     func contentType(_ name: String, of bundleID: BundleID) async throws -> Versioned<Contract.ContentType> {
         let rows = try await database.query(
             "select \(Self.columns) from content_types where \(Self.isNamed(name, bundleID))")
-        guard let row = rows.first else { throw Problem.noContent(name, bundleID) }
+        guard let row = rows.first else { throw Problem.noContentType(name, bundleID) }
         return try row.read()
     }
 
@@ -116,7 +116,7 @@ struct ContentStore: Sendable {
         try await database.transaction { connection in
             let version = try await Self.lock(name, of: app, on: connection)
             try condition.check(version)
-            guard version != nil else { throw Problem.noContent(name, app) }
+            guard version != nil else { throw Problem.noContentType(name, app) }
             try await Self.requireUnused(name, of: app, now: now, on: connection)
             try await connection.pipeline([
                 "delete from content_types where \(Self.isNamed(name, app))",
@@ -132,7 +132,7 @@ struct ContentStore: Sendable {
         _ name: String, of app: BundleID, now: Date, on connection: PostgresConnection
     ) async throws {
         let rows = try await connection.query(
-            "select e.key from \(users(of: name, app)) where \(EventStore.state(now: now)) = 'live' limit 1")
+            "select e.key from \(usages(of: name, app)) where \(EventStore.state(now: now)) = 'live' limit 1")
         guard let key: String = try rows.first?.decode("key") else { return }
         throw Problem(
             .contentInUse,

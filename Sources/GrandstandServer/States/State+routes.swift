@@ -10,7 +10,7 @@ extension API {
             Route(.putState) { request, context in
                 let key = try context.eventKey()
                 let report = try Contract.StateDraft.read(try await request.json())
-                let told = try await stores.outbox.tell(Intake(key, report, context.caller, at: now()))
+                let told = try await stores.outbox.report(Intake(key, report, context.caller, at: now()))
                 guard let broadcast = told else {
                     return .json(Contract.UnchangedState(outcome: .unchanged))
                 }
@@ -72,7 +72,7 @@ extension API {
 }
 
 extension Problem {
-    static func noContent(_ name: String, _ bundleID: BundleID) -> Problem {
+    static func noContentType(_ name: String, _ bundleID: BundleID) -> Problem {
         Problem(
             .contentNotFound,
             "\(bundleID) has no content type \(name.quotedJSON). Declare it with PUT "

@@ -20,7 +20,7 @@ extension WebhookStore {
     /// None of the messages of a webhook that pauses is claimed, except test messages and replays, which people requested.
     func claim(
         _ limit: Int, by replica: UUID, at now: Date, until end: Date, perWebhook: Int = 4, perApp: Int = 16
-    ) async throws -> [ClaimedWebhook] {
+    ) async throws -> [WebhookClaim] {
         let due: PostgresQuery = """
             d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
             order by d.next_attempt_at limit greatest(0, w.share - w.taken) for update of d skip locked
@@ -59,7 +59,7 @@ extension WebhookStore {
                     tries = d.tries + 1, next_attempt_at = \(end), leased_by = \(replica)
                 from due where d.id = due.id returning d.*
             )
-            select d.id, d.webhook, 'msg_' || d.message as name, d.topic, w.url, d.body,
+            select d.id, d.webhook, 'msg_' || d.message as name, w.url, d.body,
                 d.attempts::bigint as attempts, d.tries::bigint as tries, array_remove(array[
                     w.secret, case when w.previous_secret_until > \(now) then w.previous_secret end
                 ], null) as secrets
@@ -78,10 +78,9 @@ extension WebhookStore {
     }
 
     /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
-    /// messages, or failed for `Contract.Webhook.patience`, is disabled.
+    /// messages, or failed for `Contract.Webhook.disableAfter`, is disabled.
     func settle(
-        _ message: ClaimedWebhook, _ verdict: WebhookVerdict, _ attempt: Contract.WebhookAttempt,
-        replica: UUID, now: Date
+        _ message: WebhookClaim, _ verdict: WebhookVerdict, _ attempt: Contract.WebhookAttempt, replica: UUID, now: Date
     ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(
@@ -92,12 +91,12 @@ extension WebhookStore {
                     settled_at = case when \(verdict.retryAt == nil) then \(now) end
                 where id = \(message.id) and state = 'sending' and leased_by = \(replica) returning id
                 """)
-            if !rows.isEmpty { try await Self.judge(message.webhook, verdict, now: now, on: connection) }
+            if !rows.isEmpty { try await Self.apply(message.webhook, verdict, now: now, on: connection) }
         }
     }
 
     /// Applies the verdict to the webhook itself. An accepted message writes its row only after failures.
-    private static func judge(
+    private static func apply(
         _ webhook: UUID, _ verdict: WebhookVerdict, now: Date, on connection: PostgresConnection
     ) async throws {
         let (hasFailed, isFailing) = (verdict.reason != nil, verdict.isFailing)
@@ -113,7 +112,7 @@ extension WebhookStore {
             """)
         guard let why = verdict.reason else { return }
         let ends: PostgresQuery =
-            verdict.isGone ? "true" : "failing_since <= \(now - Contract.Webhook.patience)"
+            verdict.isGone ? "true" : "failing_since <= \(now - Contract.Webhook.disableAfter)"
         var statements = try await disable(
             "id = \(webhook) and \(ends)", by: .server, now: now, on: connection,
             because: verdict.isGone ? why : "every message failed for five days; last: \(why)")
@@ -130,12 +129,11 @@ extension WebhookStore {
 }
 
 /// A leased message, ready to be posted.
-struct ClaimedWebhook: Sendable, Decodable {
+struct WebhookClaim: Sendable, Decodable {
     var id: UUID
     var webhook: UUID
     /// The message's ID as the header `webhook-id` has it, the same in every try and every replay.
     var name: String
-    var topic: Contract.WebhookMessageType
     var url: WebhookURL
     /// The secrets, the current one first.
     var secrets: [WebhookSecret]
@@ -146,7 +144,7 @@ struct ClaimedWebhook: Sendable, Decodable {
 }
 
 /// Claims messages for webhooks, posts them and records the verdicts. Receivers may be slow, gone or hostile.
-struct WebhookPosts {
+struct WebhookLoop {
     let webhooks: WebhookStore
     let gateway: any WebhookGateway
     /// Messages whose posts take longer than its drain stay leased, and are posted again when their leases end.
@@ -154,7 +152,7 @@ struct WebhookPosts {
 
     func run() async {
         // A post waits for its receiver and costs little else, so there are many slots.
-        let loop = WorkLoop<ClaimedWebhook>(
+        let loop = WorkLoop<WebhookClaim>(
             .init(
                 slots: 256, pollInterval: worker.pollInterval, retry: .milliseconds(500), topic: .webhooks),
             failure: "messages for webhooks could not be claimed", worker,
@@ -172,7 +170,7 @@ struct WebhookPosts {
         await loop.run()
     }
 
-    private func post(_ message: ClaimedWebhook) async -> WorkLoop<ClaimedWebhook>.Settling? {
+    private func post(_ message: WebhookClaim) async -> WorkLoop<WebhookClaim>.Settling? {
         let (startedAt, clock) = (worker.now(), ContinuousClock.now)
         let answer = await gateway.post(message)
         if Task.isCancelled { return nil }
@@ -194,7 +192,7 @@ struct WebhookPosts {
             try await webhooks.settle(
                 message, verdict, attempt, replica: worker.replica, now: worker.now())
             if verdict.state != .queued {
-                worker.counting(.posted(isDelivered: verdict.state == .delivered))
+                worker.counting(.webhookPosted(isDelivered: verdict.state == .delivered))
             }
         }
     }

@@ -234,7 +234,7 @@ extension Contract.Webhook {
 
     /// A webhook that failed every time for this many seconds is disabled. It has five days, because the retries of one
     /// message take three days.
-    static let patience: TimeInterval = 5 * 86_400
+    static let disableAfter: TimeInterval = 5 * 86_400
 
     /// The webhook gets only messages about these apps and their events.
     fileprivate var reach: AppReach { AppReach(named: bundleIds) }

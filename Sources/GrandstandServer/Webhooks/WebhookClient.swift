@@ -7,7 +7,7 @@ internal import Grandstand
 /// The interface to the receivers of webhooks.
 protocol WebhookGateway: Sendable {
     /// Posts a message once, within a limited time. A redirect counts as an answer like any other.
-    func post(_ message: ClaimedWebhook) async -> WebhookAnswer
+    func post(_ message: WebhookClaim) async -> WebhookAnswer
 }
 
 /// Posts messages to webhooks through libcurl, each on its own connection and thread.
@@ -23,7 +23,7 @@ struct WebhookClient: WebhookGateway {
         /// A PEM file with certificates that are trusted in addition to the system's. It is read for each post.
         var trustedFile: String?
         /// For tests: addresses that replace the name server's, in the format of `CURLOPT_RESOLVE`.
-        var addresses: [String] = []
+        var dnsOverrides: [String] = []
     }
 
     private let settings: Settings
@@ -44,7 +44,7 @@ struct WebhookClient: WebhookGateway {
         _ = try settings.trustedFile.map(Self.authorities)
     }
 
-    func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
+    func post(_ message: WebhookClaim) async -> WebhookAnswer {
         if let fault = settings.networks.fault(of: message.url) { return .unanswered(fault) }
         // While the file cannot be read, only the system's certificates are trusted.
         let authorities = settings.trustedFile.flatMap { try? Self.authorities(with: $0) }
@@ -60,19 +60,19 @@ struct WebhookClient: WebhookGateway {
         return await answers.first { _ in true } ?? .unanswered("the server is stopping")
     }
 
-    private func headers(_ message: ClaimedWebhook) -> [String] {
+    private func headers(_ message: WebhookClaim) -> [String] {
         // A name without a value keeps libcurl from sending that header.
         [
             "Host: \(message.url.authority)", "Content-Type: application/json", "User-Agent: grandstand",
             "Connection: close", "Accept:", "Expect:",
-        ] + Self.signature(of: message.body.array, id: message.name, at: now(), secrets: message.secrets)
+        ] + Self.signatureHeaders(of: message.body.utf8, id: message.name, at: now(), secrets: message.secrets)
     }
 
     /// The three headers of Standard Webhooks. With these headers, a receiver checks that a message comes from this
     /// server, is unchanged and is recent.
     ///
     /// - Parameter secrets: each signs the message. While a secret is being replaced, there are two secrets.
-    static func signature(of body: [UInt8], id: String, at date: Date, secrets: [WebhookSecret]) -> [String] {
+    static func signatureHeaders(of body: [UInt8], id: String, at date: Date, secrets: [WebhookSecret]) -> [String] {
         let timestamp = Int(date.timeIntervalSince1970)
         let content = Array("\(id).\(timestamp).".utf8) + body
         let signatures = secrets.map { "v1,\(Data(SHA256.hmac(content, key: $0.bytes)).base64EncodedString())" }

@@ -10,11 +10,11 @@ extension Resource {
             Listing(
                 operation: .listWebhooks, caption: "Where messages are posted",
                 nothing: "There is no webhook within your reach.",
-                columns: [.link("url"), "description", "topics", .apps, isOn, "failingSince"])
+                columns: [.link("url"), "description", "topics", .apps, status, "failingSince"])
         },
         detail: Detail(
             operation: .getWebhook, title: { webhook, _ in "Webhook \(webhook.text("url"))" },
-            facts: [isOn, "failingSince", "topics", .apps, "previousSecretUntil", "updatedAt"],
+            facts: [status, "failingSince", "topics", .apps, "previousSecretUntil", "updatedAt"],
             below: [
                 Listing(
                     operation: .listWebhookDeliveries, heading: "Newest messages",
@@ -27,14 +27,14 @@ extension Resource {
             ]),
         actions: [
             Action(
-                path: "", operation: .createWebhook, label: "Make the webhook", secret: purpose,
+                path: "", operation: .createWebhook, label: "Make the webhook", secretUse: secretUse,
                 notice: { webhook, _ in "The webhook to \(webhook.text("url"))" }),
             Action(
-                path: "/:id/pause", operation: .putWebhook, label: "Pause", fixed: "enabled=false",
+                path: "/:id/pause", operation: .putWebhook, label: "Pause", presets: "enabled=false",
                 isOffered: { $0.object?.flag("enabled") == true },
                 notice: { _, _ in "The webhook is disabled. No new messages are queued; queued ones wait." }),
             Action(
-                path: "/:id/resume", operation: .putWebhook, label: "Resume", fixed: "enabled=true",
+                path: "/:id/resume", operation: .putWebhook, label: "Resume", presets: "enabled=true",
                 isOffered: { $0.object?.flag("enabled") == false },
                 notice: { _, _ in "The webhook is enabled. Waiting messages are sent now." }),
             Action(
@@ -45,7 +45,7 @@ extension Resource {
                 notice: { _, _ in "The webhook was changed." }),
             Action(
                 path: "/:id/secret", operation: .rotateWebhookSecret, label: "Make another secret",
-                isIrreversible: true, secret: purpose,
+                isIrreversible: true, secretUse: secretUse,
                 notice: { webhook, _ in "The webhook to \(webhook.text("url")), with a new secret" }),
             Action(
                 path: "/:id/delete", operation: .deleteWebhook, label: "Delete the webhook",
@@ -55,13 +55,13 @@ extension Resource {
         ])
 
     /// Whether a webhook is on, or paused with the server's reason.
-    static let isOn = Field("State") { webhook, _ in
+    static let status = Field("State") { webhook, _ in
         webhook.flag("enabled")
             ? [.level(level: "ok", text: "on")]
             : [.level(level: "warning", text: "paused"), .quoted(webhook.text("reason"))]
     }
 
-    private static let purpose = "The receiver checks each message's signature with it."
+    private static let secretUse = "The receiver checks each message's signature with it."
 
     /// `/console/webhooks/{id}/deliveries/{delivery}`
     static let webhookDeliveries = Resource(

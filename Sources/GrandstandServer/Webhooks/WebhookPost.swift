@@ -11,7 +11,7 @@ internal import Grandstand
 
 /// One POST and its answer.
 final class WebhookPost {
-    private let message: ClaimedWebhook
+    private let message: WebhookClaim
     private let settings: WebhookClient.Settings
     private let handle: UnsafeMutableRawPointer
     /// Lists that libcurl reads during the post.
@@ -26,7 +26,7 @@ final class WebhookPost {
     private static let longestAnswer = 64 * 1_024
 
     /// `nil`: there is not enough memory.
-    init?(_ message: ClaimedWebhook, _ settings: WebhookClient.Settings) {
+    init?(_ message: WebhookClaim, _ settings: WebhookClient.Settings) {
         guard let handle = curl_easy_init() else { return nil }
         (self.message, self.settings, self.handle) = (message, settings, handle)
     }
@@ -59,21 +59,21 @@ final class WebhookPost {
             ccurl_set_pointer(handle, CURLOPT_PROXY, ""),
             ccurl_set_pointer(handle, CURLOPT_NOPROXY, "*"),
             ccurl_set_quick_exit(handle),
-            message.body.array.withUnsafeBytes {
+            message.body.utf8.withUnsafeBytes {
                 ccurl_set_body(handle, $0.baseAddress ?? UnsafeRawPointer(handle), Int64($0.count))
             },
             set(CURLOPT_HTTPHEADER, headers),
             ccurl_set_callbacks(
                 handle, Unmanaged.passUnretained(self).toOpaque(),
-                { _, size, count, data in WebhookPost.of(data)?.readHead(size * count) ?? 0 },
-                { _, size, count, data in WebhookPost.of(data)?.read(size * count) ?? 0 },
-                { data, _, address in WebhookPost.of(data)?.open(address) ?? CURL_SOCKET_BAD }),
+                { _, size, count, data in WebhookPost.from(data)?.readHead(size * count) ?? 0 },
+                { _, size, count, data in WebhookPost.from(data)?.read(size * count) ?? 0 },
+                { data, _, address in WebhookPost.from(data)?.open(address) ?? CURL_SOCKET_BAD }),
         ]
         if let authorities {
             codes.append(
                 authorities.withUnsafeBytes { ccurl_set_authorities(handle, $0.baseAddress, Int64($0.count)) })
         }
-        if !settings.addresses.isEmpty { codes.append(set(CURLOPT_RESOLVE, settings.addresses)) }
+        if !settings.dnsOverrides.isEmpty { codes.append(set(CURLOPT_RESOLVE, settings.dnsOverrides)) }
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { return nil }
         let result = curl_easy_perform(handle)
         if let status {
@@ -91,7 +91,7 @@ final class WebhookPost {
         return ccurl_set_pointer(handle, option, list)
     }
 
-    private static func of(_ data: UnsafeMutableRawPointer?) -> WebhookPost? {
+    private static func from(_ data: UnsafeMutableRawPointer?) -> WebhookPost? {
         data.map { Unmanaged<WebhookPost>.fromOpaque($0).takeUnretainedValue() }
     }
 

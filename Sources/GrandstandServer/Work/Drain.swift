@@ -34,7 +34,7 @@ final class Drain: Sendable {
     /// drain. If `body` still runs at the end of the drain, it is cancelled.
     ///
     /// - Parameter onStop: called when a stop begins, perhaps twice.
-    func run<Value: Sendable>(
+    func protect<Value: Sendable>(
         onStop: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
         let running = Task { try await body() }

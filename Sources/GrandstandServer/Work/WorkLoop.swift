@@ -21,7 +21,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var leastRoom = 1
         /// The shortest time between a round that left the loop idle and the next round. All wake-ups in this time
         /// together cause only one round.
-        var rest: Duration = .zero
+        var minPause: Duration = .zero
         /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         var pollInterval: Duration
         /// Whether each recorded result causes a round, because more work may be due after it. `false`: somebody else
@@ -45,8 +45,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var isOpen = true
         /// The work that is not recorded yet, by number.
         var pieces: [Int: (work: Work, since: ContinuousClock.Instant)] = [:]
-        var begun = 0
-        var doing = 0
+        var lastNumber = 0
+        var busySlots = 0
         /// Whether rounds fail, and the log says so.
         var isFailing = false
     }
@@ -86,7 +86,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// The work that is not recorded yet, and that part of it whose leases are old enough for a renewal.
     var unrecorded: [Work] { state.withLock { $0.pieces.values.map(\.work) } }
-    var lasting: [Work] {
+    var renewable: [Work] {
         let last = ContinuousClock.now - .seconds(worker.lease / 3)
         return state.withLock(\.pieces).values.filter { $0.since < last }.map(\.work)
     }
@@ -96,13 +96,13 @@ final class WorkLoop<Work: Sendable>: Sendable {
     func run() async {
         let keeper = extend.map { extend in
             worker.keepLease {
-                let lasting = self.lasting
+                let lasting = self.renewable
                 if !lasting.isEmpty { try await extend(lasting) }
             }
         }
         let signals = settings.topic.map(worker.signals.wakes)
         let listener = signals.map { signals in Task { for await _ in signals { wake() } } }
-        _ = await drain.run(onStop: {
+        _ = await drain.protect(onStop: {
             self.state.withLock { $0.isOpen = false }
             self.wake()
         }) {
@@ -111,7 +111,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 while self.state.withLock(\.isOpen) {
                     let pause = await self.round(&group)
                     guard pause > .zero else { continue }
-                    try? await Task.sleep(for: self.settings.rest)
+                    try? await Task.sleep(for: self.settings.minPause)
                     let timer = Task { if (try? await Task.sleep(for: pause)) != nil { self.wake() } }
                     await wakes.next()
                     timer.cancel()
@@ -123,7 +123,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// - Returns: how long to sleep if nobody wakes it.
     private func round(_ group: inout DiscardingTaskGroup) async -> Duration {
-        let free = settings.slots - state.withLock { $0.doing }
+        let free = settings.slots - state.withLock { $0.busySlots }
         // If too few slots are free, the end of a piece of work wakes the loop. A round that claims nothing is always
         // allowed.
         guard free >= settings.leastRoom, Work.self == Never.self || worker.mayClaim() else {
@@ -134,9 +134,9 @@ final class WorkLoop<Work: Sendable>: Sendable {
             note(nil)
             for work in round.work {
                 let number = state.withLock { state in
-                    (state.begun, state.doing) = (state.begun + 1, state.doing + 1)
-                    state.pieces[state.begun] = (work, .now)
-                    return state.begun
+                    (state.lastNumber, state.busySlots) = (state.lastNumber + 1, state.busySlots + 1)
+                    state.pieces[state.lastNumber] = (work, .now)
+                    return state.lastNumber
                 }
                 group.addTask { await self.carryOut(work, number) }
             }
@@ -167,8 +167,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private func carryOut(_ work: Work, _ number: Int) async {
         let settling = await perform(work)
         state.withLock { state in
-            state.doing -= 1
-            if settings.slots - state.doing == settings.leastRoom { wake() }
+            state.busySlots -= 1
+            if settings.slots - state.busySlots == settings.leastRoom { wake() }
         }
         // A stop does not cancel this task.
         if let settling { await Task { await record(settling) }.value }

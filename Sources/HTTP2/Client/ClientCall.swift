@@ -13,7 +13,7 @@ final class ClientCall: @unchecked Sendable {
         /// The call was cancelled before the loop took it.
         case withdrawn
         /// The request is waiting for a stream, or is in flight.
-        case held
+        case live
         /// The caller has the outcome.
         case done
     }
@@ -28,11 +28,11 @@ final class ClientCall: @unchecked Sendable {
     /// The stream's ID; `nil` until there is a stream.
     var stream: Int32?
     /// When the request got its stream.
-    var startedAt: NIODeadline
+    var openedAt: NIODeadline
     /// Whether the request's HEADERS were passed to the channel. From then on, the peer may have processed the request.
     var headersWritten = false
     /// The body bytes sent in DATA frames so far.
-    var sent = 0
+    var sentBytes = 0
     /// The answer so far.
     private(set) var response = HTTP2Response(status: 0, headers: [], body: [])
     private var isInTrailers = false
@@ -43,17 +43,17 @@ final class ClientCall: @unchecked Sendable {
         self.request = request
         self.timeout = timeout
         calledAt = now
-        startedAt = now
+        openedAt = now
     }
 
     var deadline: NIODeadline { calledAt + TimeAmount(timeout) }
-    var unsent: Int { request.body.count - sent }
+    var unsentBytes: Int { request.body.count - sentBytes }
 
     /// Copies the next bytes of the request's body.
-    func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = min(buffer.count, unsent)
-        buffer.copyBytes(from: request.body[sent..<sent + count])
-        sent += count
+    func copyBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, unsentBytes)
+        buffer.copyBytes(from: request.body[sentBytes..<sentBytes + count])
+        sentBytes += count
         return count
     }
 
@@ -93,7 +93,7 @@ struct StreamBudget {
     var peerLimit = 0
     var isProven = false
     /// The submitted body bytes that are not yet in a DATA frame.
-    var unsent = 0
+    var unsentBytes = 0
 
     /// The most streams now. It may be below the number in use after the peer lowered its limit.
     var limit: Int { max(0, min(peerLimit, cap, isProven ? cap : initial)) }
@@ -109,7 +109,7 @@ struct StreamBudget {
     func admits(body: Int, inUse: Int, window: Int) -> Bool {
         guard inUse < limit else { return false }
         guard body > 0 else { return true }
-        return window > 0 && (unsent == 0 || unsent + body <= window)
+        return window > 0 && (unsentBytes == 0 || unsentBytes + body <= window)
     }
 }
 
@@ -145,13 +145,13 @@ struct Heartbeat {
         lastRead = now
     }
 
-    mutating func read(now: NIODeadline) {
+    mutating func noteRead(now: NIODeadline) {
         lastRead = now
         pingSent = nil
     }
 
     /// Sets whether answers are awaited now.
-    mutating func awaiting(_ answers: Bool, now: NIODeadline) {
+    mutating func setAwaiting(_ answers: Bool, now: NIODeadline) {
         if !answers { busySince = nil } else if busySince == nil { busySince = now }
     }
 

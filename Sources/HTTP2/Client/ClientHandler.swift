@@ -26,7 +26,7 @@ final class ClientHandler: Session {
     /// The requests with a stream.
     private var calls: [Int32: ClientCall] = [:]
     /// The requests that do not wait for a stream any more, and are still counted in `state.waiting`.
-    private var left = 0
+    private var dequeued = 0
     /// The outcomes that the callers do not have yet.
     private var outcomes: [(call: ClientCall, outcome: ClientCall.Outcome)] = []
     private var budget: StreamBudget
@@ -68,55 +68,55 @@ final class ClientHandler: Session {
             finish(call, .failure(call.phase == .withdrawn ? .cancelled : .notProcessed(refusal ?? "")))
             return publish()
         }
-        call.phase = .held
+        call.phase = .live
         queue.append(call)
         nearestDeadline = min(nearestDeadline, call.deadline)
-        settleSoon()
+        writeSoon()
     }
 
     func cancel(_ call: ClientCall) {
         if call.phase == .submitted { return call.phase = .withdrawn }
         abandon(call, .cancelled)
-        settleSoon()
+        writeSoon()
     }
 
     /// The peer has accepted a request's credentials. From now on, the limit `initialConcurrency` no longer applies.
-    func prove() {
+    func liftLimit() {
         budget.isProven = true
-        settleSoon()
+        writeSoon()
     }
 
     /// Ends the connection after the requests in flight.
     func drain() {
         guard !isEnded, drainDeadline == .distantFuture, let context else { return }
-        leave("closed by this side")
+        beginDrain("closed by this side")
         drainDeadline = context.eventLoop.now + TimeAmount(configuration.drainTimeout)
         submitGoAway(code: HTTP2ErrorCode.noError.rawValue, debugData: [], lastStream: 0)
-        settle()
+        writeNow()
     }
 
     // MARK: A batch
 
-    override func secured() {
+    override func tlsNegotiated() {
         if configuration.firstStream > 1 {
             nghttp2_session_set_next_stream_id(pointer, configuration.firstStream)
         }
         submitSettings([
             NGHTTP2_SETTINGS_ENABLE_PUSH: 0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE: Self.streamWindow,
-            NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE: configuration.maximumHeaderList,
+            NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE: configuration.maximumHeaderListSize,
         ])
         nghttp2_session_set_local_window_size(pointer, 0, 0, Self.connectionWindow)
     }
 
-    override func read(now: NIODeadline) { heartbeat.read(now: now) }
+    override func didRead(now: NIODeadline) { heartbeat.noteRead(now: now) }
 
-    override func prepare() -> Bool {
+    override func beforeWrite() -> Bool {
         guard let context else { return false }
         let now = context.eventLoop.now
         // While the channel is full, requests wait here and not in nghttp2, because here they still count as not
         // written.
         let hasStarted = context.channel.isWritable && startRequests(now: now)
-        heartbeat.awaiting(!calls.isEmpty, now: now)
+        heartbeat.setAwaiting(!calls.isEmpty, now: now)
         // Publish before the bytes are sent, so that code that sees their effect also sees the new load.
         publish()
         if stage == .open, let ready {
@@ -134,7 +134,7 @@ final class ClientHandler: Session {
         guard stage == .open, draining == nil else { return false }
         var hasStarted = false
         while let call = queue.first {
-            guard call.phase == .held else {
+            guard call.phase == .live else {
                 queue.removeFirst()
                 abandoned -= 1
                 continue
@@ -142,7 +142,7 @@ final class ClientHandler: Session {
             let window = Int(nghttp2_session_get_remote_window_size(pointer))
             guard budget.admits(body: call.request.body.count, inUse: calls.count, window: window) else { break }
             guard nghttp2_session_get_next_stream_id(pointer) < 1 << 31 else {
-                leave("its stream ids are used up")
+                beginDrain("its stream ids are used up")
                 submitGoAway(code: HTTP2ErrorCode.noError.rawValue, debugData: [], lastStream: 0)
                 break
             }
@@ -164,10 +164,10 @@ final class ClientHandler: Session {
                 ], request.headers, hasBody: !request.body.isEmpty
             ) { fields, count, body in nghttp2_submit_request(pointer, nil, fields, count, body, nil) }
             call.stream = stream
-            call.startedAt = now
+            call.openedAt = now
             calls[stream] = call
-            left += 1
-            budget.unsent += request.body.count
+            dequeued += 1
+            budget.unsentBytes += request.body.count
         } catch {
             finish(call, .failure(.notProcessed(error.reason)))
         }
@@ -180,11 +180,11 @@ final class ClientHandler: Session {
             state.isUsable = stage == .open && draining == nil && !isEnded
             state.streamsInUse = calls.count
             state.streamLimit = budget.limit
-            state.waiting -= left
+            state.waiting -= dequeued
             state.goAway = goAway
             state.fellSilent = fellSilent
         }
-        left = 0
+        dequeued = 0
         let known = outcomes
         outcomes.removeAll()
         for (call, outcome) in known { call.continuation?.resume(returning: outcome) }
@@ -195,7 +195,7 @@ final class ClientHandler: Session {
     private func finish(_ call: ClientCall, _ outcome: ClientCall.Outcome) {
         guard call.phase != .done else { return }
         call.phase = .done
-        if call.stream == nil { left += 1 }
+        if call.stream == nil { dequeued += 1 }
         buffered -= call.response.body.count
         call.forget()
         outcomes.append((call, outcome))
@@ -203,7 +203,7 @@ final class ClientHandler: Session {
 
     /// Ends a call from this side, and resets its stream.
     private func abandon(_ call: ClientCall, _ failure: HTTP2Failure) {
-        guard call.phase == .held else { return }
+        guard call.phase == .live else { return }
         finish(call, .failure(failure))
         if let stream = call.stream { return reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
         abandoned += 1
@@ -214,7 +214,7 @@ final class ClientHandler: Session {
     }
 
     /// Accepts no new requests, and gives waiting requests back to their callers.
-    private func leave(_ reason: String) {
+    private func beginDrain(_ reason: String) {
         guard draining == nil else { return }
         draining = reason
         returnWaiting("the connection is draining: \(reason)")
@@ -266,14 +266,14 @@ final class ClientHandler: Session {
 
     /// Ends every request whose deadline has passed.
     private func expire(now: NIODeadline) {
-        for call in held where call.deadline <= now {
+        for call in live where call.deadline <= now {
             let started = call.stream != nil
             abandon(call, .timedOut(after: call.timeout, started: started, written: call.headersWritten))
         }
-        nearestDeadline = held.map(\.deadline).min() ?? .distantFuture
+        nearestDeadline = live.map(\.deadline).min() ?? .distantFuture
     }
 
-    private var held: [ClientCall] { (Array(queue) + calls.values).filter { $0.phase == .held } }
+    private var live: [ClientCall] { (Array(queue) + calls.values).filter { $0.phase == .live } }
 
     // MARK: Events
 
@@ -282,8 +282,8 @@ final class ClientHandler: Session {
     override func header(
         _ stream: Int32, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        guard let call = calls[stream], call.phase == .held else { return true }
-        let limit = configuration.maximumHeaderList
+        guard let call = calls[stream], call.phase == .live else { return true }
+        let limit = configuration.maximumHeaderListSize
         if !call.take(name: name, value: value, limit: limit) {
             abandon(call, .unanswered("the answer's header is larger than \(limit) bytes"))
         }
@@ -291,7 +291,7 @@ final class ClientHandler: Session {
     }
 
     override func data(_ stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {
-        guard let call = calls[stream], call.phase == .held else { return }
+        guard let call = calls[stream], call.phase == .live else { return }
         let (limit, shared) = (configuration.maximumResponseBody, configuration.maximumBufferedBytes)
         guard call.response.body.count + bytes.count <= limit else {
             return abandon(call, .unanswered("the answer's body is larger than \(limit) bytes"))
@@ -305,31 +305,31 @@ final class ClientHandler: Session {
         call.take(body: bytes)
     }
 
-    override func finished(_ stream: Int32) {
-        guard let call = calls[stream], call.phase == .held else { return }
+    override func peerFinished(_ stream: Int32) {
+        guard let call = calls[stream], call.phase == .live else { return }
         let response = call.response
         finish(call, .success(response))
         if let onAnswer = configuration.onAnswer, let now = context?.eventLoop.now {
-            onAnswer(Duration(call.startedAt - call.calledAt), Duration(now - call.startedAt))
+            onAnswer(Duration(call.openedAt - call.calledAt), Duration(now - call.openedAt))
         }
         // The answer came before the whole request was sent, so the rest of the request is useless.
-        if call.unsent > 0 { reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
+        if call.unsentBytes > 0 { reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
     }
 
     override func headersWritten(_ stream: Int32) { calls[stream]?.headersWritten = true }
 
-    override func readBody(
+    override func bodyToSend(
         _ stream: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) -> (count: Int, isLast: Bool) {
         guard let call = calls[stream] else { return (0, true) }
-        let count = call.send(into: buffer)
-        budget.unsent -= count
-        return (count, call.unsent == 0)
+        let count = call.copyBody(into: buffer)
+        budget.unsentBytes -= count
+        return (count, call.unsentBytes == 0)
     }
 
     override func streamClosed(_ stream: Int32, code: UInt32) {
         guard let call = calls.removeValue(forKey: stream) else { return }
-        budget.unsent -= call.unsent
+        budget.unsentBytes -= call.unsentBytes
         finish(call, .failure(.streamClosed(stream, code: code, written: call.headersWritten, goAway: goAway)))
     }
 
@@ -341,6 +341,6 @@ final class ClientHandler: Session {
 
     override func goAwayReceived(_ goAway: HTTP2GoAway) {
         self.goAway = goAway
-        leave(goAway.text)
+        beginDrain(goAway.text)
     }
 }

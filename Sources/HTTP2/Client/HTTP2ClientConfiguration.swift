@@ -23,7 +23,7 @@ package struct HTTP2ClientConfiguration: Sendable {
     /// 300 KB. If an answer is longer, its stream is reset.
     package var maximumResponseBody: Int = 4 << 20
     /// The largest size of one answer's header fields by RFC 9113 6.5.2 (name + value + 32 each).
-    package var maximumHeaderList: Int = 64 << 10
+    package var maximumHeaderListSize: Int = 64 << 10
     /// The maximum number of body bytes of all incomplete answers on this connection together.
     package var maximumBufferedBytes: Int = 32 << 20
     /// The silence after which a PING is sent while no answer is awaited. Apple asks for at least one PING an hour; one
@@ -33,8 +33,8 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var overdueInterval: Duration = .seconds(5)
     /// How long the peer may stay silent after a PING before the connection is closed.
     package var pingTimeout: Duration = .seconds(5)
-    /// The maximum number of streams before `streamsProven()` is called, even if SETTINGS allows more. It is 1 for APNs
-    /// with provider tokens.
+    /// The maximum number of streams before `liftInitialLimit()` is called, even if SETTINGS allows more. It is 1 for
+    /// APNs with provider tokens.
     package var initialConcurrency: Int = .max
     /// The most streams at any time, even if SETTINGS allows more.
     package var maximumConcurrentStreams: Int = 1_000

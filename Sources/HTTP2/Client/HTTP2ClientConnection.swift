@@ -21,7 +21,7 @@ package final class HTTP2ClientConnection: Sendable {
         end = handler.closed.futureResult
     }
 
-    deinit { order { $0.end("the connection is no longer used") } }
+    deinit { onLoop { $0.end("the connection is no longer used") } }
 
     /// Resolves the host, connects, negotiates TLS and `h2`, and waits for the peer's first SETTINGS.
     ///
@@ -82,22 +82,22 @@ package final class HTTP2ClientConnection: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 call.continuation = continuation
-                order { $0.start(call) }
+                onLoop { $0.start(call) }
             }
         } onCancel: {
-            order { $0.cancel(call) }
+            onLoop { $0.cancel(call) }
         }
         return try outcome.get()
     }
 
     /// Ends the limit `initialConcurrency`, because the peer has accepted a request. From now on, only the peer's
     /// SETTINGS and `maximumConcurrentStreams` limit the streams. Later calls have no effect.
-    package func streamsProven() {
+    package func liftInitialLimit() {
         let isFirst = shared.withLockedValue { state in
             defer { state.isProven = true }
             return !state.isProven
         }
-        if isFirst { order { $0.prove() } }
+        if isFirst { onLoop { $0.liftLimit() } }
     }
 
     // MARK: State
@@ -108,7 +108,7 @@ package final class HTTP2ClientConnection: Sendable {
     // MARK: The end
 
     /// Returns when the connection has ended, with the reason. Returns early if the task is cancelled.
-    package func closed() async -> String {
+    package func untilClosed() async -> String {
         let reason = loop.makePromise(of: String.self)
         end.cascade(to: reason)
         return await withTaskCancellationHandler {
@@ -121,12 +121,12 @@ package final class HTTP2ClientConnection: Sendable {
     /// Accepts no more requests. Gives requests without a stream back as `notProcessed`. Waits up to `drainTimeout` for
     /// the requests in flight, and closes the connection.
     package func close() async {
-        order { $0.drain() }
-        _ = await closed()
+        onLoop { $0.drain() }
+        _ = await untilClosed()
     }
 
     /// Runs `body` on the connection's event loop.
-    private func order(_ body: @escaping @Sendable (ClientHandler) -> Void) {
+    private func onLoop(_ body: @escaping @Sendable (ClientHandler) -> Void) {
         let handler = handler
         loop.execute { body(handler.value) }
     }
@@ -136,7 +136,7 @@ package final class HTTP2ClientConnection: Sendable {
 package struct HTTP2ConnectionState: Sendable, Hashable {
     /// Whether the connection accepts requests: it is connected, not draining and not closed.
     package var isUsable = false
-    /// Whether `streamsProven()` was called.
+    /// Whether `liftInitialLimit()` was called.
     package var isProven = false
     /// The open streams, which count towards the peer's SETTINGS_MAX_CONCURRENT_STREAMS.
     package var streamsInUse = 0

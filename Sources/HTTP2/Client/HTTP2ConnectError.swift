@@ -77,7 +77,7 @@ extension HTTP2ClientConfiguration {
         } else if !isHandshake {
             kind = .settings
             text = "\(address) agreed on HTTP/2 but did not begin it: \(reason): check host and port"
-        } else if cause as? TLSError == .noProtocol {
+        } else if cause as? TLSError == .noALPNMatch {
             kind = .alpn
             text =
                 "\(address) speaks TLS but did not choose HTTP/2 (ALPN h2): check host and port, and that no proxy in "
@@ -104,7 +104,7 @@ extension HTTP2ClientConfiguration {
                     : "that the configured CA file is the one of this server, and the clock")
         case .notTLS: "the server on this port does not speak TLS: check the port"
         case .oldVersion: "it does not speak TLS 1.2 or newer"
-        case .noProtocol, .cut, .other, nil: "\(reason): check host and port"
+        case .noALPNMatch, .cut, .other, nil: "\(reason): check host and port"
         }
     }
 }

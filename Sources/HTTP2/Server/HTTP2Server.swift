@@ -61,7 +61,7 @@ package final class HTTP2Server: Sendable {
             return channel.eventLoop.makeCompletedFuture {
                 let admission = configuration.admission?(connection.serverName) ?? .serve
                 guard admission != .close else { throw HTTP2ServerError("not admitted") }
-                let tls = admission == .otherIdentity ? configuration.otherTLS : nil
+                let tls = admission == .useOtherTLS ? configuration.otherTLS : nil
                 try channel.pipeline.syncOperations.addHandler(
                     TLSHandler(tls ?? configuration.tls), position: .before(bound.value))
             }.flatMapErrorThrowing { error in
@@ -107,12 +107,12 @@ package struct HTTP2ServerConfiguration: Sendable {
     package var port: Int
     /// The server's certificate. Its protocols must be `h2` only.
     package var tls: TLSContext
-    /// The certificate for connections that are admitted with `.otherIdentity`; `nil`: they get `tls`, too.
+    /// The certificate for connections that are admitted with `.useOtherTLS`; `nil`: they get `tls`, too.
     package var otherTLS: TLSContext?
     /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     package var initialMaximumConcurrentStreams: Int = 1_000
     /// The most bytes of one request's body that are kept. Further bytes are dropped, and the handler is told so.
-    package var maximumRequestBody: Int = 64 << 10
+    package var maximumBodyKept: Int = 64 << 10
     /// The largest size of one request's header fields by RFC 9113 6.5.2 (name + value + 32 each). A larger one resets
     /// the stream.
     package var maximumHeaderList: Int = 32 << 10
@@ -145,7 +145,7 @@ package enum HTTP2Admission: Sendable, Hashable {
     /// The connection is closed during the handshake, without an alert.
     case close
     /// TLS continues with `HTTP2ServerConfiguration.otherTLS`.
-    case otherIdentity
+    case useOtherTLS
 }
 
 /// The handler of a server's connections and requests.
@@ -157,7 +157,7 @@ package protocol HTTP2ServerHandler: Sendable {
     func opened(_ connection: HTTP2ServerConnection)
     /// A complete request was received.
     ///
-    /// - Parameter bodyIsCut: the body was longer than `HTTP2ServerConfiguration.maximumRequestBody`. `request.body` is
+    /// - Parameter bodyIsCut: the body was longer than `HTTP2ServerConfiguration.maximumBodyKept`. `request.body` is
     ///   its beginning, and the rest was dropped.
     func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream)
     /// The connection has ended. There are no more calls for it.
@@ -176,18 +176,18 @@ package struct HTTP2ServerStream: Sendable {
 
     /// Sends the answer. The body is left out if the answer must not have one (HEAD, 204, 304).
     package func respond(status: Int, headers: [HTTP2Header], body: [UInt8]) {
-        connection.order { [stream] in $0.respond(stream, status: status, headers: headers, body: body) }
+        connection.onLoop { [stream] in $0.respond(stream, status: status, headers: headers, body: body) }
     }
 
     /// Sends RST_STREAM with an `HTTP2ErrorCode` or any other number.
-    package func reset(code: UInt32) { connection.order { [stream] in $0.settle(stream, resetting: code) } }
+    package func reset(code: UInt32) { connection.onLoop { [stream] in $0.resetUnanswered(stream, code: code) } }
 }
 
 /// A client's connection on the server's side. Every method may be called from any thread. A call on the connection's
 /// own event loop (in the handler's callbacks) has its effect at once, and its bytes are written with the rest of the
 /// batch.
 package final class HTTP2ServerConnection: Sendable {
-    private static let counter = NIOLockedValueBox(0)
+    private static let lastID = NIOLockedValueBox(0)
 
     /// Unique among the connections of this process.
     package let id: Int
@@ -196,11 +196,11 @@ package final class HTTP2ServerConnection: Sendable {
     let closed: EventLoopFuture<String>
     private let loop: any EventLoop
     private let handler: NIOLoopBound<ServerHandler>
-    private let name = NIOLockedValueBox<String?>(nil)
+    private let sniName = NIOLockedValueBox<String?>(nil)
 
     /// Must be called on the channel's loop.
     init(channel: any Channel, handler: ServerHandler) {
-        id = Self.counter.withLockedValue { counter in
+        id = Self.lastID.withLockedValue { counter in
             counter += 1
             return counter
         }
@@ -213,12 +213,12 @@ package final class HTTP2ServerConnection: Sendable {
 
     /// The server name in the client's ClientHello (SNI, RFC 6066 3); `nil`: none.
     package internal(set) var serverName: String? {
-        get { name.withLockedValue { $0 } }
-        set { name.withLockedValue { $0 = newValue } }
+        get { sniName.withLockedValue { $0 } }
+        set { sniName.withLockedValue { $0 = newValue } }
     }
 
     /// Sends SETTINGS_MAX_CONCURRENT_STREAMS. Open streams stay open and still count.
-    package func setMaximumConcurrentStreams(_ limit: Int) { order { $0.setMaximumConcurrentStreams(limit) } }
+    package func setMaximumConcurrentStreams(_ limit: Int) { onLoop { $0.setMaximumConcurrentStreams(limit) } }
 
     /// Sends GOAWAY. Open streams up to `lastStream` are still answered, and open streams above it are refused. Streams
     /// that the client opens later are ignored. The connection closes after the last answer.
@@ -226,21 +226,21 @@ package final class HTTP2ServerConnection: Sendable {
     /// - Parameter lastStream: `nil` and a number above all streams mean all streams so far. It may only decrease from
     ///   one GOAWAY to the next.
     package func goAway(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
-        order { $0.goAway(code: code, debugData: debugData, lastStream: lastStream) }
+        onLoop { $0.goAway(code: code, debugData: debugData, lastStream: lastStream) }
     }
 
     /// Reads nothing from the peer for this time. The peer fills its windows and the socket, and then has to wait. Each
     /// call starts the time again.
-    package func pauseReading(for duration: Duration) { order { $0.pauseReading(for: TimeAmount(duration)) } }
+    package func pauseReading(for duration: Duration) { onLoop { $0.pauseReading(for: TimeAmount(duration)) } }
 
     /// Closes the TCP connection without close_notify or GOAWAY, as if the process was killed.
-    package func close() { order { $0.cut() } }
+    package func abort() { onLoop { $0.cut() } }
 
     /// Sends GOAWAY, and closes after all outstanding answers or after `drainTimeout`.
-    func drain() { order { $0.drain() } }
+    func drain() { onLoop { $0.drain() } }
 
     /// Runs `body` on the connection's event loop, at once if the caller is there.
-    func order(_ body: @escaping @Sendable (ServerHandler) -> Void) {
+    func onLoop(_ body: @escaping @Sendable (ServerHandler) -> Void) {
         let handler = handler
         if loop.inEventLoop { return handler.value.perform(body) }
         loop.execute { handler.value.perform(body) }

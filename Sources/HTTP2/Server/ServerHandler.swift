@@ -12,8 +12,8 @@ final class ServerHandler: Session {
         /// The bytes of the request's body, including dropped ones.
         var bodySize = 0
         /// The number of header blocks so far; the second one is the trailers.
-        var blocks = 0
-        var isComplete = false
+        var headerBlocks = 0
+        var isReceived = false
         /// Whether the request was answered or reset, so that this side does nothing more.
         var isSettled = false
         /// The answer's body that is not in a DATA frame yet.
@@ -32,13 +32,13 @@ final class ServerHandler: Session {
     /// The last stream that our GOAWAYs promise to serve. It is valid as soon as a GOAWAY is submitted; nghttp2 itself
     /// refuses later streams only after it has sent the GOAWAY. The client repeats the requests of higher streams, so
     /// they must not be processed.
-    private var lastServed = Int32.max
+    private var servedUpTo = Int32.max
     private let handshakeDeadline: NIODeadline
     private var drainDeadline = NIODeadline.distantFuture
     /// When the peer last sent something, or was last found to wait for an answer.
-    private var lastSign: NIODeadline
+    private var lastActive: NIODeadline
     /// The scheduled end of a pause in reading.
-    private var resumption: Scheduled<Void>?
+    private var pauseEnd: Scheduled<Void>?
 
     init(
         _ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, on loop: any EventLoop,
@@ -47,7 +47,7 @@ final class ServerHandler: Session {
         self.configuration = configuration
         self.handler = handler
         self.logger = logger
-        lastSign = loop.now
+        lastActive = loop.now
         handshakeDeadline = loop.now + TimeAmount(configuration.handshakeTimeout)
         try super.init(.server, on: loop)
     }
@@ -57,7 +57,7 @@ final class ServerHandler: Session {
     func perform(_ order: (ServerHandler) -> Void) {
         guard !isEnded else { return }
         order(self)
-        settleSoon()
+        writeSoon()
     }
 
     func respond(_ stream: Int32, status: Int, headers: [HTTP2Header], body: [UInt8]) {
@@ -77,7 +77,7 @@ final class ServerHandler: Session {
     }
 
     /// Resets a stream that has no answer yet.
-    func settle(_ stream: Int32, resetting code: UInt32) {
+    func resetUnanswered(_ stream: Int32, code: UInt32) {
         guard let exchange = exchanges[stream], !exchange.isSettled else { return }
         exchange.isSettled = true
         reset(stream, code: code)
@@ -90,7 +90,7 @@ final class ServerHandler: Session {
     func goAway(code: UInt32 = HTTP2ErrorCode.noError.rawValue, debugData: [UInt8] = [], lastStream: Int? = nil) {
         let processed = nghttp2_session_get_last_proc_stream_id(pointer)
         let last = max(0, min(lastStream.map { Int32(clamping: $0) } ?? .max, processed))
-        lastServed = min(lastServed, last)
+        servedUpTo = min(servedUpTo, last)
         submitGoAway(code: code, debugData: debugData, lastStream: last)
     }
 
@@ -103,9 +103,9 @@ final class ServerHandler: Session {
 
     func pauseReading(for amount: TimeAmount) {
         guard let channel = context?.channel else { return }
-        resumption?.cancel()
+        pauseEnd?.cancel()
         channel.setOption(.autoRead, value: false).whenFailure { _ in }
-        resumption = channel.eventLoop.scheduleTask(in: amount) {
+        pauseEnd = channel.eventLoop.scheduleTask(in: amount) {
             channel.setOption(.autoRead, value: true).whenFailure { _ in }
         }
     }
@@ -119,7 +119,7 @@ final class ServerHandler: Session {
 
     // MARK: Life
 
-    override func secured() {
+    override func tlsNegotiated() {
         submitSettings([
             NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS: configuration.initialMaximumConcurrentStreams,
             NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE: configuration.maximumHeaderList,
@@ -129,7 +129,7 @@ final class ServerHandler: Session {
 
     override func ended(_ reason: String, cause: (any Error)?) {
         exchanges = [:]
-        resumption?.cancel()
+        pauseEnd?.cancel()
         if let connection {
             logger.debug(
                 "HTTP/2 connection closed", metadata: ["peer": "\(connection.remoteAddress)", "reason": "\(reason)"])
@@ -139,10 +139,10 @@ final class ServerHandler: Session {
         handler = nil
     }
 
-    override func read(now: NIODeadline) { lastSign = now }
+    override func didRead(now: NIODeadline) { lastActive = now }
 
     override var nextSweep: NIODeadline {
-        min(drainDeadline, stage == .open ? lastSign + TimeAmount(configuration.idleTimeout) : handshakeDeadline)
+        min(drainDeadline, stage == .open ? lastActive + TimeAmount(configuration.idleTimeout) : handshakeDeadline)
     }
 
     override func sweep(now: NIODeadline) {
@@ -151,23 +151,23 @@ final class ServerHandler: Session {
             if now >= handshakeDeadline { end("no HTTP/2 within \(configuration.handshakeTimeout)") }
             return
         }
-        guard now >= lastSign + TimeAmount(configuration.idleTimeout) else { return }
+        guard now >= lastActive + TimeAmount(configuration.idleTimeout) else { return }
         // A client that waits for an answer is not idle.
-        if exchanges.values.contains(where: { $0.isComplete && !$0.isSettled }) { return lastSign = now }
+        if exchanges.values.contains(where: { $0.isReceived && !$0.isSettled }) { return lastActive = now }
         goAway()
-        settle()
+        writeNow()
         end("idle for \(configuration.idleTimeout)")
     }
 
     // MARK: Events
 
     override func streamOpened(_ stream: Int32) -> Bool {
-        guard stream <= lastServed else { return false }
+        guard stream <= servedUpTo else { return false }
         exchanges[stream] = Exchange()
         return true
     }
 
-    override func headersBegan(_ stream: Int32) { exchanges[stream]?.blocks += 1 }
+    override func headersBegan(_ stream: Int32) { exchanges[stream]?.headerBlocks += 1 }
 
     override func header(
         _ stream: Int32, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
@@ -175,7 +175,7 @@ final class ServerHandler: Session {
         guard let exchange = exchanges[stream] else { return true }
         exchange.headerListSize += name.count + value.count + 32
         guard exchange.headerListSize <= configuration.maximumHeaderList else { return false }
-        guard exchange.blocks == 1 else { return true }
+        guard exchange.headerBlocks == 1 else { return true }
         let name = String(decoding: name, as: UTF8.self)
         let value = String(decoding: value, as: UTF8.self)
         switch name {
@@ -195,24 +195,24 @@ final class ServerHandler: Session {
         guard let exchange = exchanges[stream], !exchange.isSettled else { return }
         exchange.bodySize += bytes.count
         guard exchange.bodySize <= configuration.maximumBodyRead else {
-            return settle(stream, resetting: HTTP2ErrorCode.enhanceYourCalm.rawValue)
+            return resetUnanswered(stream, code: HTTP2ErrorCode.enhanceYourCalm.rawValue)
         }
-        let room = configuration.maximumRequestBody - exchange.request.body.count
+        let room = configuration.maximumBodyKept - exchange.request.body.count
         exchange.request.body.append(contentsOf: bytes.prefix(room))
     }
 
-    override func finished(_ stream: Int32) {
-        guard let connection, let exchange = exchanges[stream], !exchange.isComplete, !exchange.isSettled,
-            stream <= lastServed
+    override func peerFinished(_ stream: Int32) {
+        guard let connection, let exchange = exchanges[stream], !exchange.isReceived, !exchange.isSettled,
+            stream <= servedUpTo
         else { return }
-        exchange.isComplete = true
+        exchange.isReceived = true
         let request = exchange.request
         handler?.received(
             request, bodyIsCut: exchange.bodySize > request.body.count,
             on: HTTP2ServerStream(connection: connection, stream: stream))
     }
 
-    override func readBody(
+    override func bodyToSend(
         _ stream: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) -> (count: Int, isLast: Bool) {
         guard let exchange = exchanges[stream] else { return (0, true) }

@@ -49,7 +49,7 @@ class Session: ChannelInboundHandler {
     private var outbound = ByteBuffer()
     /// A write may make the channel call this object again, before the write returns.
     private var isFlushing = false
-    private var isSettleScheduled = false
+    private var isWriteScheduled = false
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
     /// - Throws: `OutOfMemory`
@@ -90,13 +90,13 @@ class Session: ChannelInboundHandler {
     // MARK: For the client and the server
 
     /// TLS and `h2` are negotiated: the first SETTINGS are to be submitted.
-    func secured() {}
+    func tlsNegotiated() {}
 
     /// Bytes came from the peer.
-    func read(now: NIODeadline) {}
+    func didRead(now: NIODeadline) {}
 
     /// Called before each write. Returns whether there may be more to write after it.
-    func prepare() -> Bool { false }
+    func beforeWrite() -> Bool { false }
 
     /// When `sweep` must be called next, at the latest.
     var nextSweep: NIODeadline { .distantFuture }
@@ -125,13 +125,13 @@ class Session: ChannelInboundHandler {
     func data(_ stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {}
 
     /// The peer has finished sending on this stream.
-    func finished(_ stream: Int32) {}
+    func peerFinished(_ stream: Int32) {}
 
     /// The stream's first HEADERS were passed to the channel.
     func headersWritten(_ stream: Int32) {}
 
     /// Copies the next bytes of the stream's body into `buffer`; `isLast` ends the stream.
-    func readBody(_ stream: Int32, into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
+    func bodyToSend(_ stream: Int32, into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
         (0, true)
     }
 
@@ -156,10 +156,10 @@ class Session: ChannelInboundHandler {
 
     final func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let negotiated) = event as? TLSUserEvent, !isEnded {
-            guard negotiated == "h2" else { return end("the peer does not speak HTTP/2", cause: TLSError.noProtocol) }
+            guard negotiated == "h2" else { return end("the peer does not speak HTTP/2", cause: TLSError.noALPNMatch) }
             stage = .awaitingSettings
-            secured()
-            settle()
+            tlsNegotiated()
+            writeNow()
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -173,13 +173,13 @@ class Session: ChannelInboundHandler {
     }
 
     final func channelReadComplete(context: ChannelHandlerContext) {
-        read(now: context.eventLoop.now)
-        settle()
+        didRead(now: context.eventLoop.now)
+        writeNow()
         context.fireChannelReadComplete()
     }
 
     final func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { settle() }
+        if context.channel.isWritable { writeNow() }
         context.fireChannelWritabilityChanged()
     }
 
@@ -193,20 +193,20 @@ class Session: ChannelInboundHandler {
     // MARK: Batches
 
     /// Settles after the other work that is already waiting on the event loop, so that its frames share a write.
-    final func settleSoon() {
-        guard !isSettleScheduled, let context else { return }
-        isSettleScheduled = true
+    final func writeSoon() {
+        guard !isWriteScheduled, let context else { return }
+        isWriteScheduled = true
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        context.eventLoop.execute { bound.value.settle() }
+        context.eventLoop.execute { bound.value.writeNow() }
     }
 
     /// Completes a batch: writes, and sets the timer.
-    final func settle() {
-        isSettleScheduled = false
+    final func writeNow() {
+        isWriteScheduled = false
         guard let context, !isEnded else { return }
-        _ = prepare()
+        _ = beforeWrite()
         // The write may free streams, because an outgoing RST_STREAM closes its stream.
-        repeat { flush(context) } while !isEnded && prepare()
+        repeat { flush(context) } while !isEnded && beforeWrite()
         guard !isEnded else { return }
         if stage != .handshaking, nghttp2_session_want_read(pointer) == 0, nghttp2_session_want_write(pointer) == 0 {
             return end("the last request was answered")
@@ -244,14 +244,14 @@ class Session: ChannelInboundHandler {
         if let timer, timer.at <= next { return }
         timer?.task.cancel()
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        timer = (next, context.eventLoop.scheduleTask(deadline: next) { bound.value.ring() })
+        timer = (next, context.eventLoop.scheduleTask(deadline: next) { bound.value.tick() })
     }
 
-    private func ring() {
+    private func tick() {
         timer = nil
         guard let context, !isEnded else { return }
         sweep(now: context.eventLoop.now)
-        settle()
+        writeNow()
     }
 
     // MARK: The end

@@ -2,7 +2,7 @@ internal import CNghttp2
 
 extension Session {
     /// Why a request or an answer cannot be sent.
-    struct Unsendable: Error {
+    struct SubmitError: Error {
         var reason: String
     }
 
@@ -14,9 +14,9 @@ extension Session {
     func submit(
         pseudo: [HTTP2Header], _ headers: [HTTP2Header], hasBody: Bool,
         by submit: (UnsafePointer<nghttp2_nv>?, Int, UnsafePointer<nghttp2_data_provider>?) -> Int32
-    ) throws(Unsendable) -> Int32 {
+    ) throws(SubmitError) -> Int32 {
         let invalid = pseudo.first { !$0.hasValidValue } ?? headers.first { !$0.hasValidName || !$0.hasValidValue }
-        if let invalid { throw Unsendable(reason: "the field \(invalid.name) has a byte that HTTP forbids") }
+        if let invalid { throw SubmitError(reason: "the field \(invalid.name) has a byte that HTTP forbids") }
         let fields = pseudo + headers
         var bytes: [UInt8] = []
         for field in fields {
@@ -33,10 +33,10 @@ extension Session {
                     name: name, value: value, namelen: field.name.utf8.count, valuelen: field.value.utf8.count,
                     flags: UInt8(truncatingIfNeeded: flags.rawValue))
             }
-            let body = nghttp2_data_provider(source: nghttp2_data_source(), read_callback: SessionCallbacks.readBody)
+            let body = nghttp2_data_provider(source: nghttp2_data_source(), read_callback: SessionCallbacks.bodyToSend)
             return withUnsafePointer(to: body) { submit(pairs, pairs.count, hasBody ? $0 : nil) }
         }
-        if status < 0 { throw Unsendable(reason: Self.text(Int(status))) }
+        if status < 0 { throw SubmitError(reason: Self.text(Int(status))) }
         return status
     }
 }
@@ -70,10 +70,10 @@ enum SessionCallbacks {
     }
 
     /// The body of a request or an answer.
-    static let readBody: nghttp2_data_source_read_callback = { _, stream, buffer, length, flags, _, user in
+    static let bodyToSend: nghttp2_data_source_read_callback = { _, stream, buffer, length, flags, _, user in
         guard let session = session(user), let flags else { return ssize_t(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
         let room = UnsafeMutableRawBufferPointer(start: buffer, count: length)
-        let (count, isLast) = session.readBody(stream, into: room)
+        let (count, isLast) = session.bodyToSend(stream, into: room)
         if isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
         return count
     }
@@ -113,7 +113,7 @@ enum SessionCallbacks {
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
             let isLast = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
-            if isLast { session.finished(header.stream_id) }
+            if isLast { session.peerFinished(header.stream_id) }
         case NGHTTP2_SETTINGS.rawValue:
             if UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue == 0 { session.settingsReceived() }
         case NGHTTP2_GOAWAY.rawValue:

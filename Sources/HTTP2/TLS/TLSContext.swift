@@ -97,7 +97,7 @@ package final class TLSContext: @unchecked Sendable {
     /// The state of a new connection.
     ///
     /// - Parameter peer: the name or address that the server's certificate must have; a name is also sent as SNI.
-    func connection(to peer: String?) throws(TLSError) -> OpaquePointer {
+    func makeSSL(for peer: String?) throws(TLSError) -> OpaquePointer {
         ERR_clear_error()
         guard let ssl = SSL_new(pointer) else { throw TLSError(nil) }
         if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
@@ -120,7 +120,7 @@ package enum TLSError: Error, Hashable, CustomStringConvertible {
     /// The peer's certificate is for other names.
     case wrongName
     /// The peer knows none of the offered protocols (ALPN).
-    case noProtocol
+    case noALPNMatch
     /// The peer does not speak TLS.
     case notTLS
     /// The peer speaks no version that is accepted here.
@@ -134,7 +134,7 @@ package enum TLSError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .untrusted(let reason): reason
         case .wrongName: "the certificate is for other names"
-        case .noProtocol: "no common protocol"
+        case .noALPNMatch: "no common protocol"
         case .notTLS: "the peer does not speak TLS"
         case .oldVersion: "no common version of TLS"
         case .cut: "the connection was cut"
@@ -156,7 +156,7 @@ package enum TLSError: Error, Hashable, CustomStringConvertible {
                 case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongName
                 case let result: .untrusted(String(cString: X509_verify_cert_error_string(Int(result))))
                 }
-            case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, SSL_R_NO_APPLICATION_PROTOCOL: .noProtocol
+            case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, SSL_R_NO_APPLICATION_PROTOCOL: .noALPNMatch
             case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST: .notTLS
             case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, SSL_R_UNSUPPORTED_PROTOCOL: .oldVersion
             default: .other(name)

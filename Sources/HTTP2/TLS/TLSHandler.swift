@@ -18,9 +18,9 @@ package final class TLSHandler: ChannelDuplexHandler {
     /// peer has not read yet.
     private static let closeTimeout = TimeAmount.seconds(1)
     /// The most bytes that are encrypted at a time, so that the buffer in memory stays small.
-    private static let most = 64 << 10
+    private static let chunkSize = 64 << 10
     /// The bytes of a TLS record. Shorter writes of one flush share a record.
-    private static let record = 16 << 10
+    private static let recordSize = 16 << 10
 
     let ssl: OpaquePointer
     /// `ssl` reads the list of protocols in it.
@@ -40,7 +40,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     /// - Parameter peer: for a client, the name or address that the certificate must have.
     package init(_ context: TLSContext, peer: String? = nil) throws(TLSError) {
         tls = context
-        ssl = try context.connection(to: peer)
+        ssl = try context.makeSSL(for: peer)
         guard let received = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else { throw TLSError(nil) }
         (self.received, self.outgoing) = (received, outgoing)
         SSL_set_bio(ssl, received, outgoing)
@@ -97,7 +97,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         let result = SSL_do_handshake(ssl)
         let error = result == 1 ? nil : failure(of: result)
         // Also an alert that says why the handshake failed.
-        send(context)
+        sendOutput(context)
         if let error { return fail(context, error) }
         guard result == 1, state == .handshaking else { return }
         state = .open
@@ -121,9 +121,9 @@ package final class TLSHandler: ChannelDuplexHandler {
     private func decrypt(_ context: ChannelHandlerContext) {
         while state == .open || state == .closing, !hasPeerClosed {
             var bytes = context.channel.allocator.buffer(
-                capacity: min(Self.most, BIO_ctrl_pending(received) + 1_024))
+                capacity: min(Self.chunkSize, BIO_ctrl_pending(received) + 1_024))
             var result: Int32 = 1
-            while result == 1, bytes.readableBytes < Self.most {
+            while result == 1, bytes.readableBytes < Self.chunkSize {
                 bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: 1_024) { space in
                     ERR_clear_error()
                     var count = 0
@@ -133,7 +133,7 @@ package final class TLSHandler: ChannelDuplexHandler {
             }
             let error = result == 1 ? nil : failure(of: result)
             hasPeerClosed = SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0
-            send(context)
+            sendOutput(context)
             // While this side closes, nobody waits for bytes.
             if bytes.readableBytes > 0, state == .open { context.fireChannelRead(wrapInboundOut(bytes)) }
             if let error { return fail(context, error) }
@@ -174,16 +174,17 @@ package final class TLSHandler: ChannelDuplexHandler {
         while unfinished != nil || writes.hasMark {
             var (bytes, promise) = unfinished ?? writes.removeFirst()
             unfinished = nil
-            while writes.hasMark, bytes.readableBytes + writes[writes.startIndex].bytes.readableBytes <= Self.record {
+            while writes.hasMark, bytes.readableBytes + writes[writes.startIndex].bytes.readableBytes <= Self.recordSize
+            {
                 var next = writes.removeFirst()
                 bytes.writeBuffer(&next.bytes)
-                promise = Self.both(promise, next.promise)
+                promise = Self.merge(promise, next.promise)
             }
             while bytes.readableBytes > 0 {
                 ERR_clear_error()
                 var count = 0
                 let result = bytes.withUnsafeReadableBytes {
-                    SSL_write_ex(ssl, $0.baseAddress, min($0.count, Self.most), &count)
+                    SSL_write_ex(ssl, $0.baseAddress, min($0.count, Self.chunkSize), &count)
                 }
                 guard result == 1 else {
                     unfinished = (bytes, promise)
@@ -192,17 +193,17 @@ package final class TLSHandler: ChannelDuplexHandler {
                     return context.flush()
                 }
                 bytes.moveReaderIndex(forwardBy: count)
-                if bytes.readableBytes > 0, let part = output(context) {
+                if bytes.readableBytes > 0, let part = drain(context) {
                     context.write(wrapOutboundOut(part), promise: nil)
                 }
             }
-            context.write(wrapOutboundOut(output(context) ?? ByteBuffer()), promise: promise)
+            context.write(wrapOutboundOut(drain(context) ?? ByteBuffer()), promise: promise)
         }
         context.flush()
     }
 
     /// A promise that completes both.
-    private static func both(
+    private static func merge(
         _ one: EventLoopPromise<Void>?, _ other: EventLoopPromise<Void>?
     ) -> EventLoopPromise<Void>? {
         guard let one, let other else { return one ?? other }
@@ -211,11 +212,11 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
 
     /// Sends what OpenSSL itself has to say.
-    private func send(_ context: ChannelHandlerContext) {
-        if let bytes = output(context) { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
+    private func sendOutput(_ context: ChannelHandlerContext) {
+        if let bytes = drain(context) { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
     }
 
-    private func output(_ context: ChannelHandlerContext) -> ByteBuffer? {
+    private func drain(_ context: ChannelHandlerContext) -> ByteBuffer? {
         let count = BIO_ctrl_pending(outgoing)
         guard count > 0 else { return nil }
         var bytes = context.channel.allocator.buffer(capacity: count)
@@ -237,12 +238,12 @@ package final class TLSHandler: ChannelDuplexHandler {
             encrypt(context)
             ERR_clear_error()
             SSL_shutdown(ssl)
-            send(context)
+            sendOutput(context)
             isOutputClosed = true
         }
         if mode == .output { return context.close(mode: .output, promise: promise) }
         state = .closing
-        closePromise = Self.both(promise, closePromise)
+        closePromise = Self.merge(promise, closePromise)
         if hasPeerClosed { return finishClosing(context) }
         guard closeTimer == nil else { return }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -19,7 +19,7 @@ struct Connector: Sendable {
             }
             guard let connection else { throw Self.failure("libpq has no memory for a connection") }
             guard !connection.isBroken else { throw Self.failure(connection.errorMessage) }
-            try await prepare(connection)
+            try await configure(connection)
             guard !configuration.mustWrite || !connection.isReadOnly else {
                 throw Self.failure("session is read-only: the server accepts no writes, or is a standby")
             }
@@ -42,24 +42,24 @@ struct Connector: Sendable {
     }
 
     /// The parameters for libpq. With libpq's own defaults, a query waits for hours for a host that disappeared. With
-    /// these parameters, every connection notices within `silence` that the server's machine has lost power or network.
-    /// Keepalives notice the loss while a query waits for its answer, and `tcp_user_timeout` (Linux) notices the loss
-    /// while a query cannot be sent.
+    /// these parameters, every connection notices within `silenceLimit` that the server's machine has lost power or
+    /// network. Keepalives notice the loss while a query waits for its answer, and `tcp_user_timeout` (Linux) notices
+    /// the loss while a query cannot be sent.
     var parameters: [(keyword: String, value: String)] {
         [
             // The seconds for each host of the connection string, unless the string says otherwise. They are few,
             // because libpq tries the next host only when they are over.
             ("connect_timeout", "3"),
             ("target_session_attrs", configuration.mustWrite ? "read-write" : "any"),
-            ("keepalives_idle", "\(Self.silence - 3)"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
-            ("tcp_user_timeout", "\(Self.silence * 1_000)"),
+            ("keepalives_idle", "\(Self.silenceLimit - 3)"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "\(Self.silenceLimit * 1_000)"),
             ("dbname", configuration.connectionString),
             ("fallback_application_name", "grandstand"), ("client_encoding", "UTF8"),
         ]
     }
 
     /// The seconds of silence after which a connection counts as lost.
-    private static let silence = 5
+    private static let silenceLimit = 5
 
     private func connectBlocking(_ generation: Int) -> PostgresConnection? {
         // If a keyword occurs twice, the last one counts. `dbname` may be a whole connection string (URI or keywords),
@@ -70,13 +70,13 @@ struct Connector: Sendable {
         }.map { PostgresConnection($0, configuration, generation: generation) }
     }
 
-    /// Applies the session's settings in one round trip and within `silence`. libpq limits only the time to connect,
-    /// and would wait forever for a server that freezes after the connection is made. The statement is not prepared,
-    /// because a connection pooler may lend one session to several clients.
-    private func prepare(_ connection: PostgresConnection) async throws(PostgresError) {
+    /// Applies the session's settings in one round trip and within `silenceLimit`. libpq limits only the time to
+    /// connect, and would wait forever for a server that freezes after the connection is made. The statement is not
+    /// prepared, because a connection pooler may lend one session to several clients.
+    private func configure(_ connection: PostgresConnection) async throws(PostgresError) {
         var settings = configuration.sessionSettings
         let version = connection.serverVersion
-        if version >= 150_000 { settings.merge(Self.clientSettings) { own, _ in own } }
+        if version >= 150_000 { settings.merge(Self.sessionDefaults) { own, _ in own } }
         if version >= 170_000 { settings.merge(["transaction_timeout": "0"]) { own, _ in own } }
         guard !settings.isEmpty else { return }
         let calls = settings.sorted { $0.key < $1.key }.map { name, value in
@@ -84,7 +84,7 @@ struct Connector: Sendable {
         }
         do throws(PostgresError) {
             try await connection.script(
-                "select " + calls.joined(separator: ", "), .init(end: .now + .seconds(Self.silence), drain: .zero))
+                "select " + calls.joined(separator: ", "), .init(end: .now + .seconds(Self.silenceLimit), drain: .zero))
         } catch {
             throw Self.failure(error.message)
         }
@@ -97,7 +97,7 @@ struct Connector: Sendable {
     ///
     /// The time limits of a role or database are off: pools keep idle sessions, and every query has its own deadline.
     /// The statements are written for PostgreSQL's own isolation level, at which none fails because of another.
-    private static let clientSettings = [
+    private static let sessionDefaults = [
         "client_connection_check_interval": "2s", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
         "tcp_keepalives_count": "3", "tcp_user_timeout": "10s", "idle_session_timeout": "0", "statement_timeout": "0",
         "lock_timeout": "0", "default_transaction_isolation": "read committed",

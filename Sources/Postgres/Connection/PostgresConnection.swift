@@ -12,7 +12,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         /// The names of the prepared statements.
         var statements: [Statement: String] = [:]
         /// The number of statements that were ever prepared. A name is never used twice.
-        var names = 0
+        var preparedCount = 0
         var isBusy = false
         /// Whether the next query begins a transaction in the same round trip.
         var beginsNext = false
@@ -90,13 +90,13 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
 
     var socket: Int32 { PQsocket(pointer) }
     var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK || socket < 0 }
-    var errorMessage: String { String(cString: PQerrorMessage(pointer)).trimmed }
+    var errorMessage: String { String(cString: PQerrorMessage(pointer)).oneLine }
     private var isInTransaction: Bool { PQtransactionStatus(pointer) != PQTRANS_IDLE }
 
     /// Whether the next task may use the connection: nothing is being sent or received, no transaction is open, and there
     /// are not too many prepared statements.
     var isReusable: Bool {
-        isSettled && !isInTransaction
+        isReadyForQuery && !isInTransaction
             && state.withLock { !$0.isSpoiled && !$0.isBusy && $0.statements.count <= configuration.statementCacheSize }
     }
 
@@ -140,7 +140,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             let limits = limits
             let begins = takeBegin()
             do throws(PostgresError) {
-                let results = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
+                let results = try await PostgresTimeLimit.countingWait { () async throws(PostgresError) in
                     try await perform(limits, isCancellable: isCancellable) { execution throws(PostgresError) in
                         try await self.exchange(begins ? ["begin"] + queries : queries, &execution)
                     }
@@ -179,7 +179,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     }
 
     /// Whether the server waits for a query, so that the state of the protocol is known.
-    private var isSettled: Bool {
+    private var isReadyForQuery: Bool {
         !isBroken && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF && PQtransactionStatus(pointer) != PQTRANS_ACTIVE
     }
 
@@ -199,19 +199,19 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             // Behind a pooler, only a refused write shows that the server became a standby.
             isLost = error.kind == .connectionLost || error.sqlState == .readOnlySQLTransaction
         }
-        let isUsable = if isSettled, !isLost { await execution.finish() } else { false }
+        let isUsable = if isReadyForQuery, !isLost { await execution.finishCancel() } else { false }
         if !isUsable { state.withLock { $0.isSpoiled = true } }
         // A COMMIT that waits for a synchronous standby and is cancelled succeeds with a warning. The standby may not
         // have the data, so the caller must not be told that they are safe.
         guard var interruption = execution.interruption else { return try result.get() }
-        interruption.isUnconfirmed = notices.hasWarned && interruption.kind == .timedOut
+        interruption.isUnreplicated = notices.hasWarned && interruption.kind == .timedOut
         throw interruption
     }
 
     private func exchange(
         _ queries: [PostgresQuery], _ execution: inout QueryExecution
     ) async throws(PostgresError) -> [PostgresRows] {
-        try execution.sent(PQenterPipelineMode(pointer))
+        try execution.checkSent(PQenterPipelineMode(pointer))
         var rows: [PostgresRows] = []
         var failure: PostgresError?
         for step in try send(queries, execution) {
@@ -227,7 +227,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
                 if case .sync = step { break }
             }
         }
-        guard PQexitPipelineMode(pointer) == 1 else { throw failure ?? execution.lost() }
+        guard PQexitPipelineMode(pointer) == 1 else { throw failure ?? execution.lossError() }
         if let failure { throw failure }
         return rows
     }
@@ -247,31 +247,31 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             let statement = Statement(sql: query.sql, types: query.bindings.map(\.type.oid))
             let (name, isNew) = state.withLock { state in
                 if let known = state.statements[statement] { return (known, false) }
-                state.names += 1
-                let name = "g\(state.names)"
+                state.preparedCount += 1
+                let name = "g\(state.preparedCount)"
                 state.statements[statement] = name
                 return (name, true)
             }
             let count = Int32(query.bindings.count)
             if isNew {
-                try execution.sent(
+                try execution.checkSent(
                     statement.types.withUnsafeBufferPointer {
                         PQsendPrepare(pointer, name, query.sql, count, $0.baseAddress)
                     })
                 steps.append(.prepare(statement))
             }
-            try execution.sent(
+            try execution.checkSent(
                 query.withValues { values, lengths, formats in
                     PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 1)
                 })
             steps.append(.execute)
         }
-        try execution.sent(PQpipelineSync(pointer))
+        try execution.checkSent(PQpipelineSync(pointer))
         return steps + [.sync]
     }
 
     private func exchange(_ script: String, _ execution: inout QueryExecution) async throws(PostgresError) {
-        try execution.sent(PQsendQuery(pointer, script))
+        try execution.checkSent(PQsendQuery(pointer, script))
         var failure: PostgresError?
         while let result = try await execution.nextResult() {
             if case .failure(let error) = try Self.read(result) { failure = failure ?? error }

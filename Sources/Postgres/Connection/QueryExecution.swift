@@ -11,7 +11,7 @@ struct QueryExecution {
     private let health: PostgresHealth
     private let limits: Limits
     /// When to look again whether the query goes on.
-    private var deadline: ContinuousClock.Instant
+    private var nextCheck: ContinuousClock.Instant
     private var isCancellable: Bool
     /// Why the server was asked to cancel.
     private(set) var interruption: PostgresError?
@@ -38,12 +38,12 @@ struct QueryExecution {
         self.health = health
         self.limits = limits
         self.isCancellable = isCancellable
-        deadline = min(limits.end, .now + PostgresHealth.interval)
+        nextCheck = min(limits.end, .now + PostgresHealth.waitStep)
     }
 
     /// Checks what a function of libpq returned that sends or begins something.
-    func sent(_ code: Int32) throws(PostgresError) {
-        guard code == 1 else { throw lost() }
+    func checkSent(_ code: Int32) throws(PostgresError) {
+        guard code == 1 else { throw lossError() }
     }
 
     /// The next result; `nil` at the end of a query's results.
@@ -52,9 +52,9 @@ struct QueryExecution {
     mutating func nextResult() async throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(connection.pointer) == 1 {
             let unsent = PQflush(connection.pointer)
-            guard unsent >= 0 else { throw lost() }
+            guard unsent >= 0 else { throw lossError() }
             try await wait(orWritten: unsent > 0)
-            guard PQconsumeInput(connection.pointer) == 1 else { throw lost() }
+            guard PQconsumeInput(connection.pointer) == 1 else { throw lossError() }
         }
         if !connection.isBroken { health.answered() }
         return PQgetResult(connection.pointer)
@@ -63,7 +63,7 @@ struct QueryExecution {
     /// Waits until the server has processed the cancellation, so that the cancellation cannot affect the next query.
     ///
     /// - Returns: `false` if the wait took too long. Then the connection must not be used again.
-    func finish() async -> Bool {
+    func finishCancel() async -> Bool {
         guard let cancellations else { return true }
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         cancellations.async { end.yield(true) }
@@ -76,18 +76,18 @@ struct QueryExecution {
         return await Task { await ends.first { _ in true } ?? false }.value
     }
 
-    func lost() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
+    func lossError() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
 
     private mutating func wait(orWritten: Bool) async throws(PostgresError) {
         let outcome = await SocketLoop.of(connection.socket).wait(
-            for: connection.socket, orWritten: orWritten, until: deadline, isCancellable: isCancellable)
+            for: connection.socket, orWritten: orWritten, until: nextCheck, isCancellable: isCancellable)
         switch outcome {
         case .ready: return
         case .timedOut:
             if interruption == nil {
                 health.noAnswerYet()
                 guard limits.end <= .now || health.isSilent(for: limits.silence) else {
-                    deadline = min(limits.end, .now + PostgresHealth.interval)
+                    nextCheck = min(limits.end, .now + PostgresHealth.waitStep)
                     return
                 }
             }
@@ -109,7 +109,7 @@ struct QueryExecution {
             let isHopeless = limits.silence != nil && health.isSilent(for: .seconds(2))
             drainEnd = now + (isHopeless ? .zero : limits.drain)
         }
-        deadline = min(drainEnd, now + Self.cancelInterval)
+        nextCheck = min(drainEnd, now + Self.cancelInterval)
         guard let cancel = PQgetCancel(connection.pointer) else { throw reason }
         // libpq allows the use of one PGcancel from any thread.
         nonisolated(unsafe) let request = cancel

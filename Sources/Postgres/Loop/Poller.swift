@@ -3,7 +3,7 @@
 
     /// A poller with one-shot epoll.
     final class Poller: Sendable {
-        private let queue = epoll_create1(Int32(EPOLL_CLOEXEC))
+        private let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
 
         /// Reports the socket once when it can be read, or also when it can be written. Calling it again replaces the
         /// earlier interest.
@@ -13,20 +13,20 @@
             if orWritten { event.events |= EPOLLOUT.rawValue }
             event.data.fd = socket
             // A new socket is not in the queue, even if it has the number of a closed one: closing a socket removes it.
-            if epoll_ctl(queue, EPOLL_CTL_MOD, socket, &event) != 0 {
-                epoll_ctl(queue, EPOLL_CTL_ADD, socket, &event)
+            if epoll_ctl(descriptor, EPOLL_CTL_MOD, socket, &event) != 0 {
+                epoll_ctl(descriptor, EPOLL_CTL_ADD, socket, &event)
             }
         }
 
         func forget(_ socket: Int32) {
             var event = epoll_event()
-            epoll_ctl(queue, EPOLL_CTL_DEL, socket, &event)
+            epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, &event)
         }
 
         /// Passes all pending events to `report`. Waits for the first one for at most this time.
         func wait(milliseconds: Int, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
-                let count = epoll_wait(queue, events.baseAddress, 64, Int32(milliseconds))
+                let count = epoll_wait(descriptor, events.baseAddress, 64, Int32(milliseconds))
                 for index in 0..<max(0, Int(count)) { report(events[index].data.fd) }
             }
         }
@@ -36,7 +36,7 @@
 
     /// A poller with one-shot kqueue.
     final class Poller: Sendable {
-        private let queue = kqueue()
+        private let descriptor = kqueue()
 
         /// Reports the socket once when it can be read, or also when it can be written. Calling it again replaces the
         /// earlier interest.
@@ -46,7 +46,7 @@
                 event.ident = UInt(socket)
                 event.filter = Int16(filter)
                 event.flags = UInt16(EV_ADD | EV_ONESHOT)
-                _ = kevent(queue, &event, 1, nil, 0, nil)
+                _ = kevent(descriptor, &event, 1, nil, 0, nil)
             }
         }
 
@@ -57,7 +57,7 @@
         func wait(milliseconds: Int, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: Darwin.kevent.self, capacity: 64) { events in
                 var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
-                let count = kevent(queue, nil, 0, events.baseAddress, 64, &time)
+                let count = kevent(descriptor, nil, 0, events.baseAddress, 64, &time)
                 for index in 0..<max(0, Int(count)) { report(Int32(events[index].ident)) }
             }
         }

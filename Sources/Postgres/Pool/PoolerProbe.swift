@@ -34,7 +34,7 @@ extension PostgresPool {
     }
 
     private static func pid(of connection: PostgresConnection, _ before: [PostgresQuery] = []) async throws -> Int {
-        try await PostgresTimeLimit.$current.withValue(.request(.seconds(2))) {
+        try await PostgresTimeLimit.$current.withValue(.forRequest(.seconds(2))) {
             try await connection.pipeline(before + ["select pg_backend_pid() as pid"])
         }[before.count][0].decode(Int.self, "pid")
     }

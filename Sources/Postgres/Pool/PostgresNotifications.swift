@@ -28,7 +28,7 @@ extension PostgresPool {
                 let statements = channels.map { "listen \"\($0)\"" }.joined(separator: "; ")
                 try await connection.script(statements, .init(end: .now + configuration.queryTimeout))
                 yield(.listening)
-                try await hear(connection, yield)
+                try await receive(connection, yield)
             } catch {
                 if Task.isCancelled || isClosed { return }
                 logger.debug("notifications (LISTEN) cannot be received; trying again", metadata: ["error": "\(error)"])
@@ -37,7 +37,7 @@ extension PostgresPool {
         }
     }
 
-    private func hear(_ connection: PostgresConnection, _ yield: (PostgresNotification) -> Void) async throws {
+    private func receive(_ connection: PostgresConnection, _ yield: (PostgresNotification) -> Void) async throws {
         let pointer = connection.pointer
         while !Task.isCancelled, !isClosed {
             guard connection.generation == generation else {
@@ -58,7 +58,7 @@ extension PostgresPool {
                 // The loop now checks whether the pool was closed. The query finds out whether the server has
                 // disappeared or no longer accepts writes.
                 try await connection.query("select 1")
-                if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
+                if configuration.mustWrite, connection.isReadOnly { failOver(connection.generation) }
             case .ready:
                 guard PQconsumeInput(pointer) == 1 else {
                     throw PostgresError(.connectionLost, connection.errorMessage)

@@ -21,13 +21,13 @@ package final class PostgresPool: PostgresQuerying {
         var opening = 0
         /// The callers that wait for a connection, in the order of their calls.
         var waiters: [(id: Int, share: PostgresShare?, waiter: Waiter)] = []
-        var numbers = 0
+        var lastID = 0
         var isClosed = false
         /// Grows each time the pool leaves its server because the server no longer accepts writes. Connections of
         /// earlier generations are not lent again.
         var generation = 0
 
-        var isOpen: Bool { !idle.isEmpty || lent > 0 }
+        var isUp: Bool { !idle.isEmpty || lent > 0 }
 
         /// Takes the waiter with this number out of the line.
         mutating func remove(_ id: Int) -> Waiter? {
@@ -40,7 +40,7 @@ package final class PostgresPool: PostgresQuerying {
             return shares[share, default: 0] < share.most && shares.values.reduce(0, +) < maximumShared
         }
 
-        mutating func count(_ share: PostgresShare?, _ change: Int) {
+        mutating func addLent(_ share: PostgresShare?, _ change: Int) {
             lent += change
             if let share { shares[share, default: 0] += change }
         }
@@ -70,7 +70,7 @@ package final class PostgresPool: PostgresQuerying {
         _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         let asked = ContinuousClock.now
-        let connection = try await PostgresTimeLimit.counting { try await acquire(share, since: asked) }
+        let connection = try await PostgresTimeLimit.countingWait { try await acquire(share, since: asked) }
         configuration.onWait?(asked.duration(to: .now))
         defer { release(connection, share) }
         return try await body(connection)
@@ -126,7 +126,7 @@ package final class PostgresPool: PostgresQuerying {
             defer { (state.idle, state.waiters) = ([], []) }
             return (state.waiters, state.idle)
         }
-        for (_, _, waiter) in waiters { waiter.resume(returning: .failure(Self.closed)) }
+        for (_, _, waiter) in waiters { waiter.resume(returning: .failure(Self.closedError)) }
         let deadline = ContinuousClock.now + .seconds(5)
         while state.withLock({ $0.lent > 0 }), ContinuousClock.now < deadline {
             // The sleep is in a separate task, because a sleep in a cancelled task returns at once.
@@ -145,7 +145,7 @@ package final class PostgresPool: PostgresQuerying {
 
     /// Leaves the server of this generation of connections, because it no longer accepts writes. None of these
     /// connections is lent again, and new ones are opened to a host of the connection string that accepts writes.
-    func leave(_ generation: Int) {
+    func failOver(_ generation: Int) {
         let idle = state.withLock { state -> [PostgresConnection] in
             guard generation == state.generation else { return [] }
             state.generation += 1
@@ -167,7 +167,7 @@ package final class PostgresPool: PostgresQuerying {
             guard state.admits(share, configuration.maximumShared), let connection = state.idle.popLast() else {
                 return nil
             }
-            state.count(share, 1)
+            state.addLent(share, 1)
             return connection
         }) {
             // If the server closed the connection while it was idle, take another one instead of an error.
@@ -177,8 +177,8 @@ package final class PostgresPool: PostgresQuerying {
 
         let end = asked + (own?.rest ?? configuration.acquireTimeout)
         let id = state.withLock { state in
-            state.numbers += 1
-            return state.numbers
+            state.lastID += 1
+            return state.lastID
         }
         var timer: Task<Void, any Error>?
         let result = await withTaskCancellationHandler {
@@ -186,10 +186,10 @@ package final class PostgresPool: PostgresQuerying {
                 wait(id, share, continuation)
                 timer = Task { try await self.giveUp(id, at: end, silence: own?.silence) }
                 // The task may have been cancelled before the caller began to wait.
-                if Task.isCancelled { giveUp(id, Self.cancelled) }
+                if Task.isCancelled { giveUp(id, Self.cancelledError) }
             }
         } onCancel: {
-            giveUp(id, Self.cancelled)
+            giveUp(id, Self.cancelledError)
         }
         timer?.cancel()
         return try result.get()
@@ -211,19 +211,19 @@ package final class PostgresPool: PostgresQuerying {
             state.opening += 1
             return (false, true, nil)
         }
-        if isClosed { waiter.resume(returning: .failure(Self.closed)) }
-        if opens { open() }
+        if isClosed { waiter.resume(returning: .failure(Self.closedError)) }
+        if opens { openOne() }
         if let free { free.hasUnexpectedInput ? discard() : release(free) }
     }
 
     /// Lets a caller that waits give up at `end`, or earlier if the database answers nobody for `silence`.
     private func giveUp(_ id: Int, at end: ContinuousClock.Instant, silence: Duration?) async throws {
         while .now < end, !configuration.health.isSilent(for: silence) {
-            try await Task.sleep(until: min(end, .now + PostgresHealth.interval), clock: .continuous)
+            try await Task.sleep(until: min(end, .now + PostgresHealth.waitStep), clock: .continuous)
             configuration.health.noAnswerYet()
         }
-        let isBusy = state.withLock(\.isOpen) && !configuration.health.isSilent(for: silence)
-        giveUp(id, isBusy ? Self.exhausted : unreached)
+        let isBusy = state.withLock(\.isUp) && !configuration.health.isSilent(for: silence)
+        giveUp(id, isBusy ? Self.exhaustedError : unreached)
     }
 
     private func giveUp(_ id: Int, _ error: PostgresError) {
@@ -232,14 +232,15 @@ package final class PostgresPool: PostgresQuerying {
 
     /// The pause between attempts to connect, so that a database that is back is found soon but not overloaded.
     static let retryPause = Duration.milliseconds(250)
-    private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
-    private static let closed = PostgresError(.poolClosed, "the pool was closed")
-    private static let exhausted = PostgresError(.poolExhausted, "no database connection became free in time")
+    private static let cancelledError = PostgresError(
+        .cancelled, "the task was cancelled while it waited for a connection")
+    private static let closedError = PostgresError(.poolClosed, "the pool was closed")
+    private static let exhaustedError = PostgresError(.poolExhausted, "no database connection became free in time")
     private var unreached: PostgresError { configuration.health.unreached }
 
     /// Opens a connection for the first caller that waits. Repeats failed attempts with pauses while callers wait. An
     /// attempt cannot be stopped. If no caller waits at its end, the connection becomes idle.
-    private func open() {
+    private func openOne() {
         Task.detached { [self] in
             while true {
                 do {
@@ -262,16 +263,16 @@ package final class PostgresPool: PostgresQuerying {
     }
 
     private func release(_ connection: PostgresConnection, _ share: PostgresShare? = nil) {
-        if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
+        if configuration.mustWrite, connection.isReadOnly { failOver(connection.generation) }
         guard connection.isReusable, connection.generation == generation else { return discard(share) }
         let waiter = state.withLock { state -> Waiter? in
-            state.count(share, -1)
+            state.addLent(share, -1)
             guard let next = state.waiters.firstIndex(where: { state.admits($0.share, configuration.maximumShared) })
             else {
                 if !state.isClosed { state.idle.append(connection) }
                 return nil
             }
-            state.count(state.waiters[next].share, 1)
+            state.addLent(state.waiters[next].share, 1)
             return state.waiters.remove(at: next).waiter
         }
         waiter?.resume(returning: .success(connection))
@@ -280,11 +281,11 @@ package final class PostgresPool: PostgresQuerying {
     /// Removes a closed connection. If a caller waits, another connection is opened.
     private func discard(_ share: PostgresShare? = nil) {
         let opens = state.withLock { state in
-            state.count(share, -1)
+            state.addLent(share, -1)
             guard !state.waiters.isEmpty else { return false }
             state.opening += 1
             return true
         }
-        if opens { open() }
+        if opens { openOne() }
     }
 }

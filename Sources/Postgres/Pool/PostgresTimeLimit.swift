@@ -29,7 +29,7 @@ package struct PostgresTimeLimit: Sendable {
     ///
     /// - Parameter wait: with the default, the client has its answer within five seconds, because a second and a half
     ///   remains for cancelling a statement and for a busy machine.
-    package static func request(_ wait: Duration = standardWait) -> PostgresTimeLimit {
+    package static func forRequest(_ wait: Duration = standardWait) -> PostgresTimeLimit {
         PostgresTimeLimit(silence: wait, limit: wait)
     }
 
@@ -60,12 +60,12 @@ package struct PostgresTimeLimit: Sendable {
 
     /// The rest of `limit`. It is never zero, so that a caller whose turn comes late still gets one short attempt.
     package var rest: Duration {
-        max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.interval))
+        max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.waitStep))
     }
 
     /// Runs `body`, which waits for the database or for another caller's work with the database. The time that `body`
     /// takes counts as waited.
-    package static func counting<Value, Failure>(
+    package static func countingWait<Value, Failure>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         guard let waited = current?.waited else { return try await body() }
@@ -85,29 +85,29 @@ package struct PostgresTimeLimit: Sendable {
 /// waits for a lock makes no silence, because the check is answered meanwhile.
 package final class PostgresHealth: Sendable {
     /// The time between two looks of a caller that waits. A caller whose turn comes late gets one attempt of this length.
-    static let interval = Duration.milliseconds(250)
+    static let waitStep = Duration.milliseconds(250)
 
     private let start = ContinuousClock.now
     /// When a caller first looked in vain after the last answer, in nanoseconds after `start`; 0: none did.
     private let silentSince = Atomic<Int64>(0)
     private let lastRefusal = Mutex<(error: PostgresError, at: ContinuousClock.Instant)?>(nil)
     /// How long the error of a failed attempt to connect is also used for callers that made no attempt.
-    private static let wordsLast = Duration.seconds(10)
+    private static let errorLifetime = Duration.seconds(10)
 
     package init() {}
 
-    private var nanoseconds: Int64 { Int64(start.duration(to: .now) / .nanoseconds(1)) }
+    private var elapsed: Int64 { Int64(start.duration(to: .now) / .nanoseconds(1)) }
 
     /// Records an answer of the server.
     func answered() { if silentSince.load(ordering: .relaxed) != 0 { silentSince.store(0, ordering: .relaxed) } }
 
-    /// Records that a caller has waited for `interval` and has no answer yet.
-    func noAnswerYet() { _ = silentSince.compareExchange(expected: 0, desired: nanoseconds, ordering: .relaxed) }
+    /// Records that a caller has waited for `waitStep` and has no answer yet.
+    func noAnswerYet() { _ = silentSince.compareExchange(expected: 0, desired: elapsed, ordering: .relaxed) }
 
     /// Whether nobody has had an answer for `time`; `nil`: for ever.
     func isSilent(for time: Duration?) -> Bool {
         let since = silentSince.load(ordering: .relaxed)
-        return time.map { since != 0 && .nanoseconds(nanoseconds - since) >= $0 } ?? false
+        return time.map { since != 0 && .nanoseconds(elapsed - since) >= $0 } ?? false
     }
 
     /// Records a failed attempt to connect.
@@ -122,7 +122,7 @@ package final class PostgresHealth: Sendable {
     /// The error for callers that get no connection: that of the last attempt, if it failed recently.
     var unreached: PostgresError {
         let last = lastRefusal.withLock { $0 }
-        if let last, last.at.duration(to: .now) < Self.wordsLast { return last.error }
+        if let last, last.at.duration(to: .now) < Self.errorLifetime { return last.error }
         return PostgresError(.connectionFailed, "the database did not answer in time")
     }
 }

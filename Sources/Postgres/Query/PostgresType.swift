@@ -14,5 +14,5 @@ package struct PostgresType: Sendable, Hashable {
     package static let timestamptz = PostgresType(oid: 1184, arrayOID: 1185)
     package static let uuid = PostgresType(oid: 2950, arrayOID: 2951)
     /// Values of this type are only read, never sent.
-    static let jsonb: UInt32 = 3802
+    static let jsonbOID: UInt32 = 3802
 }

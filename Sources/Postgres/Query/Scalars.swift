@@ -66,7 +66,7 @@ extension String: PostgresEncodable, PostgresDecodable {
         switch type {
         // Types whose binary format is not text.
         case 16, 17, 20, 21, 23, 26, 700, 701, 1082, 1114, 1184, 1186, 1700, 2950: throw .decoding(Self.self, type)
-        case PostgresType.jsonb: self = String(decoding: bytes.dropFirst(), as: UTF8.self)
+        case PostgresType.jsonbOID: self = String(decoding: bytes.dropFirst(), as: UTF8.self)
         default: self = String(decoding: bytes, as: UTF8.self)
         }
     }
@@ -91,10 +91,10 @@ extension UUID: PostgresEncodable, PostgresDecodable {
 extension Date: PostgresEncodable, PostgresDecodable {
     package static var postgresType: PostgresType { .timestamptz }
     /// Seconds from 1970-01-01 to 2000-01-01, Postgres' epoch.
-    private static let epoch = 946_684_800.0
+    private static let epoch2000 = 946_684_800.0
 
     package func encode(into bytes: inout [UInt8]) {
-        let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
+        let microseconds = ((timeIntervalSince1970 - Self.epoch2000) * 1_000_000).rounded()
         // A date whose microseconds do not fit into 64 bits becomes infinite.
         let value = Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max)
         value.append(to: &bytes)
@@ -102,14 +102,14 @@ extension Date: PostgresEncodable, PostgresDecodable {
 
     /// The date with the precision of a column. Use it to compare a date with one that was read.
     package var inMicroseconds: Date {
-        let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
-        return Date(timeIntervalSince1970: microseconds / 1_000_000 + Self.epoch)
+        let microseconds = ((timeIntervalSince1970 - Self.epoch2000) * 1_000_000).rounded()
+        return Date(timeIntervalSince1970: microseconds / 1_000_000 + Self.epoch2000)
     }
 
     package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
         guard type == PostgresType.timestamptz.oid, let value = Int64(bigEndian: bytes), value != .min, value != .max
         else { throw .decoding(Self.self, type) }
-        self.init(timeIntervalSince1970: Double(value) / 1_000_000 + Self.epoch)
+        self.init(timeIntervalSince1970: Double(value) / 1_000_000 + Self.epoch2000)
     }
 }
 
@@ -125,7 +125,7 @@ package struct PostgresJSON: Sendable, Hashable, PostgresEncodable, PostgresDeco
         switch type {
         case PostgresType.json.oid, PostgresType.text.oid: self.bytes = Array(bytes)
         // jsonb's binary format begins with a version byte.
-        case PostgresType.jsonb: self.bytes = Array(bytes.dropFirst())
+        case PostgresType.jsonbOID: self.bytes = Array(bytes.dropFirst())
         default: throw .decoding(Self.self, type)
         }
     }

@@ -85,7 +85,7 @@ struct SimulatorOptionsTests {
     ])
     func `printed addresses can be connected to`(host: String, reachable: String) {
         let addresses = SimulatorAddresses(
-            host: SimulatorAddresses.reachable(host), developmentPort: 1, productionPort: 2, caFile: "d/ca.pem",
+            host: SimulatorAddresses.reachableHost(host), developmentPort: 1, productionPort: 2, caFile: "d/ca.pem",
             keyFile: "d/k.p8")
         #expect(addresses.url(.production) == "https://\(reachable):2")
         #expect(addresses.description.hasPrefix("listening development=https://\(reachable):1 "))

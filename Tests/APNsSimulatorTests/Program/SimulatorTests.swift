@@ -10,11 +10,11 @@ internal import Testing
 struct SimulatorTests {
     @Test func `a wait ends when its task is cancelled, and when the simulator stops`() async throws {
         try await RunningSimulator.withClient { running, _ in
-            let cancelled = Task { try await running.simulator.requests(1) }
+            let cancelled = Task { try await running.simulator.awaitRequests(1) }
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
-            let waiting = Task { try await running.simulator.requests(1) }
-            let looking = Task { try await running.simulator.lockScreen(of: "anna") { $0.count == 7 } }
+            let waiting = Task { try await running.simulator.awaitRequests(1) }
+            let looking = Task { try await running.simulator.awaitScreen(of: "anna") { $0.count == 7 } }
             await running.simulator.stop()
             await #expect(throws: (any Error).self) { try await waiting.value }
             await #expect(throws: CancellationError.self) { try await looking.value }
@@ -34,7 +34,7 @@ struct SimulatorTests {
         #expect(try await client.list().status == 200)
         task.cancel()
         try await task.value
-        _ = await client.connection.closed()
+        _ = await client.connection.untilClosed()
         await #expect(throws: HTTP2ConnectError.self) { try await running.connect() }
     }
 }

@@ -104,7 +104,7 @@ extension Stage {
 
     /// Waits until a phone shows one card with this content, and nothing else.
     func shows(_ fan: Fan, _ content: String) async throws {
-        _ = try await simulator.lockScreen(of: fan.phone) { $0.map(\.contentState.text) == [content] }
+        _ = try await simulator.awaitScreen(of: fan.phone) { $0.map(\.contentState.text) == [content] }
     }
 }
 

@@ -50,7 +50,7 @@ final class Stadium: Sendable {
             try await organiser.send(
                 .putContent("Match", of: Stage.bundleID, json: try RawJSON(json: Self.contentType)))
         }
-        try await forEach(matches, atMost: 16) { [organiser] match in try await organiser.send(match) }
+        try await inParallel(matches, atMost: 16) { [organiser] match in try await organiser.send(match) }
         try await until("every event has its channel") { try await channels().count >= matches.count }
     }
 

@@ -22,7 +22,7 @@ struct PhoneStormTests {
     private static func checkPhone(_ seed: UInt64, _ client: GrandstandClient) async throws {
         let phone = Phone()
         defer { phone.discard() }
-        let server = GrandstandServer(client: client, app: .init(Stage.bundleID, .production))
+        let server = HTTPDeviceAPI(client: client, app: .init(Stage.bundleID, .production))
         let (wished, status) = try await FakeNetwork(to: server).storm(phone, seed: seed, steps: 12)
 
         let condition = await phone.host.condition()

@@ -57,9 +57,9 @@ struct Stage: Sendable {
         _ body: ([String: String], Simulator) async throws -> Value
     ) async throws -> Value {
         let folder = try TemporaryFolder()
-        return try await Simulator.running(in: folder.path + "/apns", logger: logger, options: options) {
+        return try await Simulator.whileRunning(in: folder.path + "/apns", logger: logger, options: options) {
             simulator, addresses in
-            let environment = addresses.settings.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
+            let environment = addresses.serverEnv.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
                 .merging(settings) { $1 }
             // A test that makes its own cluster fail keeps the default of how long a call may wait.
             if settings["DATABASE_URL"] != nil { return try await body(environment, simulator) }

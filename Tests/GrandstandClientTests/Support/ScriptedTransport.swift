@@ -66,7 +66,7 @@ final class HeldTime: Sendable {
                 state.now += wait
             }
         }
-        time.chance = { [chance] in chance }
+        time.random = { [chance] in chance }
         return time
     }
 }

@@ -103,7 +103,7 @@ struct FailureTableTests {
     @Test func `a peer that answers nothing, not even a PING, is replaced by another connection`() async throws {
         try await ClientAndSimulator.with(settings: {
             $0.requestTimeout = .seconds(3_600)
-            $0.overdueInterval = .milliseconds(300)
+            $0.pingAfter = .milliseconds(300)
             $0.pingTimeout = .milliseconds(300)
         }) { pair in
             let channelID = try await pair.makeChannel()

@@ -70,8 +70,8 @@ struct GatewayTests {
             address.credentials = KeyFolder.credentials
             let why = try #require(await pair.send(to: "dGVzdA==", at: address).withheld)
             #expect(why.contains("AuthKey_KEY4567890.p8"))
-            #expect(pair.client.keyFile(of: address.credentials) == .missing)
-            #expect(pair.client.keyFile(of: ClientAndSimulator.use.credentials) == .ok)
+            #expect(pair.client.keyFileState(of: address.credentials) == .missing)
+            #expect(pair.client.keyFileState(of: ClientAndSimulator.use.credentials) == .ok)
             address.environment = .production
             let other = await pair.send(to: "dGVzdA==", at: address).withheld
             #expect(other == "no endpoint is configured for this environment")
@@ -87,7 +87,7 @@ struct GatewayTests {
         let refusal = try #require(answer.refusal)
         #expect(refusal.status == 410)
         #expect(refusal.reason == .expiredToken)
-        #expect(refusal.since == Date(timeIntervalSince1970: 1_780_000_000.5))
+        #expect(refusal.goneSince == Date(timeIntervalSince1970: 1_780_000_000.5))
         #expect(refusal.retryAfter == 7)
         #expect(refusal.requestID == "abc")
         // A refusal in an unknown form keeps its text, or else its status.
@@ -101,7 +101,7 @@ struct GatewayTests {
             let refusal = Self.answer(status, body).refusal
             #expect(refusal?.status == status, "\(body)")
             #expect(refusal?.reason.rawValue == reason, "\(body)")
-            #expect(refusal?.since == nil, "\(body)")
+            #expect(refusal?.goneSince == nil, "\(body)")
         }
     }
 
@@ -245,7 +245,7 @@ struct QuirkLearnerTests {
                 var address = Self.address()
                 address.managementPath = test.stored
                 var tried: [Contract.QuirkValue] = []
-                let answer = await Self.learner(learned, fails: fails).spelling(address) { address in
+                let answer = await Self.learner(learned, fails: fails).withSpelling(address) { address in
                     tried.append(address.managementPath)
                     return (address.managementPath == .registered ? test.registered : test.lowercased)
                         ?? .unsent("not expected")
@@ -261,7 +261,7 @@ struct QuirkLearnerTests {
         // A bundle ID without capitals has only one spelling.
         let learned = Learned()
         var calls = 0
-        _ = await Self.learner(learned).spelling(Self.address("com.example.stadium")) {
+        _ = await Self.learner(learned).withSpelling(Self.address("com.example.stadium")) {
             _ -> APNsAnswer<Void> in
             calls += 1
             return .refusing(.topicMismatch)
@@ -277,7 +277,7 @@ struct QuirkLearnerTests {
         ] {
             for fails in [false, true] {
                 let learned = Learned()
-                let given = await Self.learner(learned, fails: fails).watching(Self.address(isOff: isOff)) {
+                let given = await Self.learner(learned, fails: fails).learnCapability(Self.address(isOff: isOff)) {
                     _ in answer
                 }
                 #expect("\(given)" == "\(answer)")

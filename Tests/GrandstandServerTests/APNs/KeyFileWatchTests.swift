@@ -35,7 +35,7 @@ struct KeyFileWatchTests {
     }
 }
 
-struct SendAccountTests {
+struct SendHealthTests {
     private static func at(_ seconds: TimeInterval) -> Date { LoopSample.now + seconds }
 
     @Test func `failures count from the first one until a later message is accepted`() throws {
@@ -45,13 +45,13 @@ struct SendAccountTests {
         }
         #expect(note(true, 0, at: 1) == false)
         #expect([0, 1, 2].map { note(false, $0, at: $0 + 5) } == [true, false, false])
-        let first = try #require(rates.reports().first)
+        let first = try #require(rates.drain().first)
         #expect(first.acceptedAt == Self.at(1))
         #expect(first.failingSince == Self.at(1))
-        #expect(rates.reports().isEmpty)
+        #expect(rates.drain().isEmpty)
         #expect(note(true, 0.5, at: 9) == false)
         #expect(note(true, 8, at: 10))
-        let last = try #require(rates.reports().first)
+        let last = try #require(rates.drain().first)
         #expect(last.acceptedAt == Self.at(10))
         #expect(last.failingSince == nil)
         // An app of which every other message fails does not fill the log.

@@ -23,7 +23,7 @@ struct PoolTests {
             }
             try pair.hold(#""operation": "broadcast""#)
             async let held = pair.send(to: channelID)
-            let busy = try await pair.simulator.requests(1) { $0.fate == .held }
+            let busy = try await pair.simulator.awaitRequests(1) { $0.fate == .held }
             // The idle connection is chosen and refuses. Only because it has just refused, the busy one is next.
             try pair.simulator.addFaults(#"{"faults": [{"action": "refuseStream", "times": 1}]}"#)
             _ = try await pair.client.listChannels(at: Self.address).value()
@@ -41,7 +41,7 @@ struct PoolTests {
             try pair.hold()
             async let first = pair.send(to: "AAAA")
             async let second = pair.send(to: "AAAA")
-            try await pair.simulator.requests(2) { $0.fate == .held }
+            try await pair.simulator.awaitRequests(2) { $0.fate == .held }
             pair.simulator.removeFault("hold")
             #expect(await first.refusal != nil)
             #expect(await second.refusal != nil)
@@ -138,7 +138,7 @@ struct PoolPlanTests {
         #expect(plan.wantsOneMore([]))
         #expect(plan.wantsOneMore([Self.member(1)]))
         #expect(!plan.wantsOneMore([Self.member(0)]))
-        let full = Self.member(PoolPlan.full)
+        let full = Self.member(PoolPlan.fullAt)
         #expect(plan.wantsOneMore([full, full]))
         #expect(!plan.wantsOneMore([full, Self.member(10)]))
         #expect(!plan.wantsOneMore([full, Self.member(1, of: 1, waiting: 99, isProven: false)]))

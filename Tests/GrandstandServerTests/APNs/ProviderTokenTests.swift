@@ -11,7 +11,7 @@ internal import Testing
 
 /// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
 struct ProviderTokenTests {
-    private static let use = KeyUse(credentials: KeyFolder.credentials, environment: .production)
+    private static let use = UsedKey(credentials: KeyFolder.credentials, environment: .production)
     /// A multiple of 40 minutes, as every token's time of issue is.
     private static let start = 2_400.0 * 700_000
 
@@ -70,7 +70,7 @@ struct ProviderTokenTests {
         #expect(sent.count == 2)
         for (team, key) in [("TEAM567890", "OTHER67890"), ("OTHER67890", "KEY4567890")] {
             let credentials = Credentials(teamID: team, keyID: key)
-            sent.insert(try tokens.token(for: KeyUse(credentials: credentials, environment: .production)).text)
+            sent.insert(try tokens.token(for: UsedKey(credentials: credentials, environment: .production)).text)
         }
         #expect(sent.count == 4)
     }
@@ -187,7 +187,7 @@ struct RefusedKeyTests {
             #expect(news() == [refusal] && news().isEmpty)
             #expect(
                 scene.client.reachability(of: .development)
-                    == .init(state: .refused, reason: refusal.finding(of: ClientAndSimulator.use.credentials)))
+                    == .init(state: .refused, reason: refusal.sentence(of: ClientAndSimulator.use.credentials)))
             #expect(scene.client.reachability(of: .production).state == .notKnown)
             scene.clock.advance(by: 3)
             _ = await scene.send()

@@ -53,7 +53,7 @@ struct SoakTests {
             settings: {
                 $0.metrics = metrics
                 $0.requestTimeout = .seconds(1)
-                $0.overdueInterval = .milliseconds(400)
+                $0.pingAfter = .milliseconds(400)
                 $0.pingTimeout = .milliseconds(400)
             },
             options: { $0.journalCapacity = 3 * Self.perRound }

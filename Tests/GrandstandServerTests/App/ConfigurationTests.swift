@@ -45,7 +45,7 @@ struct ConfigurationTests {
 
     /// A setting of each kind, and those of which several make one value.
     static let settings: [(name: String, value: String, isRead: @Sendable (Configuration) -> Bool)] = [
-        ("GRANDSTAND_HISTORY_DAYS", "1.5", { $0.history == 129_600 }),
+        ("GRANDSTAND_HISTORY_DAYS", "1.5", { $0.historyMaxAge == 129_600 }),
         // The value is a connection string in libpq's format and stays unchanged. The folder of the embedded database
         // is not used.
         ("DATABASE_URL", connection, { $0.database == .url(connection) }),
@@ -57,7 +57,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_APNS_PRODUCTION_SEND_URL", "https://c:3", { $0.endpoints.send[.production]?.port == 3 }),
         ("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", "https://d:4", { $0.endpoints.manage[.production]?.port == 4 }),
         ("HTTPS_PROXY", "http://proxy:3128", { $0.isProxyIgnored }),
-        ("GRANDSTAND_APNS_REQUEST_TIMEOUT", "0.5", { $0.requestTimeout == .milliseconds(500) }),
+        ("GRANDSTAND_APNS_REQUEST_TIMEOUT", "0.5", { $0.apnsTimeout == .milliseconds(500) }),
         ("GRANDSTAND_EVENT_QUIET_HOURS", "0.5", { $0.tenure.quietAfter == 1_800 }),
         ("GRANDSTAND_ROLES", "dispatch, api", { $0.roles == [.dispatch, .api] }),
         ("GRANDSTAND_LOG_LEVEL", "DEBUG", { $0.logLevel == .debug }),

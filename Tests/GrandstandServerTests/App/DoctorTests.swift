@@ -9,9 +9,9 @@ internal import Testing
 /// The doctor's findings for given answers.
 struct DoctorTests {
     @Test func `a clock that is off by more than a minute is reported`() {
-        #expect(Doctor.clock(offBy: 60, "x").outcome == .ok)
-        #expect(Doctor.clock(offBy: -61, "x").outcome == .failed)
-        #expect(Doctor.clock(offBy: -61, "x").detail == "61 s behind APNs")
+        #expect(Doctor.skewCheck(offBy: 60, "x").outcome == .ok)
+        #expect(Doctor.skewCheck(offBy: -61, "x").outcome == .failed)
+        #expect(Doctor.skewCheck(offBy: -61, "x").detail == "61 s behind APNs")
     }
 
     @Test(arguments: [
@@ -21,7 +21,7 @@ struct DoctorTests {
     func `the step that failed is reported as failed, and those before it as working`(
         kind: HTTP2ConnectError.Kind, step: String
     ) throws {
-        let checks = Doctor.failed(HTTP2ConnectError(kind: kind, message: "it broke"), "host")
+        let checks = Doctor.failedChecks(HTTP2ConnectError(kind: kind, message: "it broke"), "host")
         let index = try #require(checks.firstIndex { $0.outcome == .failed })
         #expect(checks[index].name == step)
         #expect(checks[index].detail == "it broke" && checks[index].nextStep?.isEmpty == false)
@@ -91,7 +91,7 @@ struct DoctorTests {
         for reason in APNsReason.table {
             let answer = APNsAnswer<ChannelListing>.refused(
                 APNsRefusal(status: reason.status ?? 0, reason: reason))
-            let checks = Doctor.checks(answer, of: bundleID, "x")
+            let checks = Doctor.appChecks(answer, of: bundleID, "x")
             let found = checks.filter { $0.outcome != .ok }
             #expect(found.count == 1, "\(reason)")
             #expect(found.allSatisfy { $0.nextStep?.isEmpty == false && $0.detail.contains(reason.rawValue) })

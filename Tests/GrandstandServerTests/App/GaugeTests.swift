@@ -14,8 +14,7 @@ internal import Testing
 struct GaugeTests {
     @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
         try await withStores { stores in
-            let gauges = GaugeWatch(
-                stores.channels, tenure: StoreWorld.tenure, now: { stores.now })
+            let gauges = GaugeWatch(stores.channels, tenure: StoreWorld.tenure, now: { stores.now })
             func told() async throws -> [String: Double] {
                 try await gauges.backlog(now: stores.now).reduce(into: [:]) { told, gauge in
                     told[([gauge.name] + gauge.labels).joined(separator: " ")] = gauge.value

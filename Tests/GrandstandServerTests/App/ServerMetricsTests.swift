@@ -15,7 +15,7 @@ struct ServerMetricsTests {
         }
         metrics.series("grandstand_starts_total", ["rejected", "ok"]).increment(by: 1)
         Gauge(label: "grandstand_circuit_open", dimensions: [("environment", "a")], factory: metrics).record(1.5)
-        metrics.tell { [("grandstand_circuit_open", ["b"], 2), ("lag", [], 1)] }
+        metrics.addSource { [("grandstand_circuit_open", ["b"], 2), ("lag", [], 1)] }
         let text = text(metrics)
         #expect(
             text.contains(

@@ -15,8 +15,8 @@ struct KeyRefusalTests {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let now = stores.now
-            let development = KeyUse(credentials: Sample.credentials, environment: .development)
-            let production = KeyUse(credentials: Sample.credentials, environment: .production)
+            let development = UsedKey(credentials: Sample.credentials, environment: .development)
+            let production = UsedKey(credentials: Sample.credentials, environment: .production)
             func alarms() async throws -> [Contract.QuotaAlarm?] { try await stores.quotas().map(\.alarm) }
             func refusals() async throws -> [String: Contract.CredentialRefusal] {
                 try await stores.apps.registered(.sample()).credentialRefusals

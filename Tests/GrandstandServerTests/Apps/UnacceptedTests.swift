@@ -19,14 +19,14 @@ struct UnacceptedTests {
             let began = stores.now
             for _ in 0..<5 {
                 try await stores.accept(.update())
-                try await stores.apps.note([(app, nil, stores.now)], now: stores.now)
+                try await stores.apps.noteReports([(app, nil, stores.now)], now: stores.now)
                 #expect(try await stores.quota().alarm == nil)
                 stores.clock.advance(by: 2)
             }
             #expect(try await stores.quota().unacceptedSince == began)
             #expect(try await stores.quotas().map(\.alarm) == [nil, .nothingAccepted])
             // Another replica's message is accepted, and the next one fails.
-            try await stores.apps.note([(app, stores.now, began)], now: stores.now)
+            try await stores.apps.noteReports([(app, stores.now, began)], now: stores.now)
             #expect(try await stores.quota().unacceptedSince == stores.now)
         }
     }
@@ -36,13 +36,13 @@ struct UnacceptedTests {
             try await stores.open()
             try await stores.accept(.update())
             for alarm in [nil, nil, Contract.QuotaAlarm.nothingAccepted] {
-                try await stores.apps.note([], now: stores.now)
+                try await stores.apps.noteReports([], now: stores.now)
                 #expect(try await stores.quota().alarm == alarm)
                 stores.clock.advance(by: 9)
             }
             let delivery = try #require(try await stores.claim().first)
             try await stores.settle(delivery, .accepted(APNsReceipt(requestID: nil)))
-            try await stores.apps.note([(.sample(), stores.now, nil)], now: stores.now)
+            try await stores.apps.noteReports([(.sample(), stores.now, nil)], now: stores.now)
             #expect(try await stores.quota().unacceptedSince == nil)
         }
     }
@@ -60,7 +60,7 @@ struct UnacceptedTests {
             try await stores.refuse(try #require(try await stores.claimChannels().first), reason, for: 60)
             for _ in 0..<3 {
                 stores.clock.advance(by: 9)
-                try await stores.apps.note([], now: stores.now)
+                try await stores.apps.noteReports([], now: stores.now)
             }
             #expect(try await stores.quota().isNothingAccepted == (alarm != nil))
         }
@@ -74,11 +74,10 @@ struct UnacceptedTests {
             try await world.show("aa01")
             try await world.stores.accept(.update())
             world.stores.clock.advance(by: 5)
-            try await world.stores.apps.note([], now: world.now)
+            try await world.stores.apps.noteReports([], now: world.now)
             #expect(try await world.stores.quota().unacceptedSince == world.now - 2)
             let (app, accepted) = (try AppEnvironment.sample(), world.now - 1)
-            try await world.stores.apps.note(
-                [(app, accepted, nil), (app, nil, world.now - 3)], now: world.now)
+            try await world.stores.apps.noteReports([(app, accepted, nil), (app, nil, world.now - 3)], now: world.now)
             #expect(try await world.stores.quota().unacceptedSince == accepted)
         }
     }
@@ -90,13 +89,13 @@ struct UnacceptedTests {
             try await stores.open()
             let app = try AppEnvironment.sample()
             #expect(try await stores.apps.signers()[app] == Sample.credentials)
-            try await stores.apps.note([(app, nil, stores.now)], now: stores.now)
+            try await stores.apps.noteReports([(app, nil, stores.now)], now: stores.now)
             stores.clock.advance(by: 55)
-            try await stores.apps.note([], lacking: [app], now: stores.now)
+            try await stores.apps.noteReports([], lacking: [app], now: stores.now)
             #expect(try await stores.quota().alarms == [.keyMissing, .nothingAccepted])
             stores.clock.advance(by: 5)
             #expect(try await stores.quota().alarms == [.keyMissing])
-            try await stores.apps.note([(app, nil, stores.now)], now: stores.now)
+            try await stores.apps.noteReports([(app, nil, stores.now)], now: stores.now)
             stores.clock.advance(by: 5)
             #expect(try await stores.quota().alarms == [])
         }

@@ -104,7 +104,7 @@ struct ReserveTests {
             #expect(try await stores.claimChannels().isEmpty)
             #expect(try await stores.reserveIfRoom() == nil)
             _ = try await stores.reserve(in: .development)
-            try await stores.record(.notDone(state: .deleted, nextAttemptAt: nil), of: task)
+            try await stores.record(.unsuccessful(state: .deleted, nextAttemptAt: nil), of: task)
             try await stores.record(.created(channelID: "a"), of: try await stores.reserve())
             #expect(try await stores.reserveIfRoom() == nil)
         }

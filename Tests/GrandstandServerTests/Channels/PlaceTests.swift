@@ -193,7 +193,7 @@ struct PlaceTests {
                 for task in try await stores.claimChannels() {
                     asked.insert(task.channel.eventKey)
                     try await stores.record(
-                        .notDone(state: .deleting, nextAttemptAt: stores.now + 1), of: task,
+                        .unsuccessful(state: .deleting, nextAttemptAt: stores.now + 1), of: task,
                         Contract.AuditAnswer(status: 403, reason: "Forbidden"))
                 }
                 stores.clock.advance(by: 1)

@@ -46,7 +46,7 @@ struct FormTests {
             ("/console/sign-in?next=x", "/console"), ("/console/sign-out", "/console"),
         ]))
     func `after sign-in the console continues with the requested page`(target: String?, place: String) {
-        #expect(ConsolePath.returning(to: target) == place)
+        #expect(ConsolePath.safeReturn(to: target) == place)
     }
 }
 

@@ -18,8 +18,8 @@ struct TemplateTests {
         for page in try await samples.pages() {
             Self.collect(samples.frame(page), into: &given[page.template, default: []])
         }
-        let parts = Set(Console.texts.values.flatMap(Self.parts))
-        #expect(Set(given.keys).union(parts).union(["check"]) == Set(Console.texts.keys))
+        let parts = Set(Console.sources.values.flatMap(Self.parts))
+        #expect(Set(given.keys).union(parts).union(["check"]) == Set(Console.sources.keys))
         // A template asks each piece for the name of every case (`words`, `link`, …), also of cases that its page does
         // not contain, and each field of a form for its choices. So each template may use the names of the pieces and
         // choices of all pages.
@@ -48,7 +48,7 @@ struct TemplateTests {
 
     /// The names a template and its parts read.
     private static func names(of template: String) throws -> Set<String> {
-        let text = try #require(Console.texts[template])
+        let text = try #require(Console.sources[template])
         var names: Set<String> = []
         for tag in tags(of: text) where !"><$/!".contains(tag.first ?? "!") {
             var name = tag.drop { "#^".contains($0) }
@@ -69,7 +69,7 @@ struct TemplateTests {
     }
 
     @Test func `no template lets text through unescaped, or suggests a storage policy against Apple's advice`() {
-        for (name, text) in Console.texts {
+        for (name, text) in Console.sources {
             #expect(!Self.tags(of: text).contains { "{&=".contains($0.first ?? " ") }, "\(name)")
             #expect(!text.contains("mostRecentMessageStored"), "\(name)")
         }
@@ -187,11 +187,11 @@ struct MatchTests {
     @Test func `the counts of a start are a sentence`() throws {
         var start = try Samples().start()
         #expect(
-            StartProgress(start).counted
+            StartLine(start).counted
                 == "Of 1,200 followers, Apple refused it for 2 (2 BadDeviceToken) and 4 cannot get one (1 by their system, "
                 + "1 switched off, 1 without a token, 1 too late).")
         start.counts = Contract.StartCounts()
-        #expect(StartProgress(start).counted == "Nobody follows it yet.")
+        #expect(StartLine(start).counted == "Nobody follows it yet.")
     }
 }
 

@@ -63,9 +63,9 @@ struct ResourceTests {
     }
 
     @Test func `every field has the help of openapi.yaml`() throws {
-        for action in Resource.all.flatMap(\.actions) where action.fixed.isEmpty {
+        for action in Resource.all.flatMap(\.actions) where action.presets.isEmpty {
             let guide = OperationGuide(action.operation)
-            let inputs = guide.shape?.inputs(of: guide.schema, without: action.hidden) { _ in nil } ?? []
+            let inputs = guide.shape?.inputs(of: guide.bodySchema, without: action.hidden) { _ in nil } ?? []
             for input in inputs {
                 #expect(input.help?.isEmpty == false, "\(guide.operation.id) \(input.name)")
             }

@@ -59,9 +59,9 @@ struct DatabaseClockTests {
         for lead in [0.0, 5, -30, -5, 0] {
             clocks.set(wall: lead)
             try await clock.measure()
-            standings.append(clock.standing)
+            standings.append(clock.wallState)
             claims.append(clock.mayClaim)
-            #expect(clock.lead.rounded() == lead)
+            #expect(clock.skew.rounded() == lead)
         }
         #expect(standings == [.right, .off, .unusable, .off, .right])
         #expect(claims == [true, true, false, true, true])

@@ -28,7 +28,7 @@ struct DatabaseFindingTests {
     @Test func `without an error code the way in which the statement ended decides the reported trouble`() {
         var error = PostgresError(.timedOut, "")
         #expect(DatabaseFinding(error)?.trouble == .slow)
-        error.isUnconfirmed = true
+        error.isUnreplicated = true
         #expect(DatabaseFinding(error)?.trouble == .standbyAway)
         #expect(DatabaseFinding(PostgresError(.connectionLost, ""))?.trouble == .unreachable)
     }
@@ -58,8 +58,8 @@ struct DatabaseFindingTests {
         var missing = PostgresError(.server, #"relation "events" does not exist"#)
         missing.sqlState = PostgresSQLState(rawValue: "42P01")
         watch.saw(missing)
-        #expect(watch.standing.map(\.finding.trouble) == [.schema, .slow])
-        #expect(watch.standing.map(\.stops) == [true, false])
+        #expect(watch.active.map(\.finding.trouble) == [.schema, .slow])
+        #expect(watch.active.map(\.stops) == [true, false])
     }
 }
 
@@ -70,7 +70,7 @@ struct PoolSizesTests {
             let (sizes, more) = (PoolSizes(total: total), PoolSizes(total: total + 1))
             #expect(PoolSizes.Pool.allCases.map { sizes[$0] }.reduce(1, +) == total)
             for pool in PoolSizes.Pool.allCases { #expect(sizes[pool] >= 1 && sizes[pool] <= more[pool]) }
-            #expect(sizes[.requests] < 4 || sizes.shared <= sizes[.requests] / 2)
+            #expect(sizes[.requests] < 4 || sizes.sharesTotal <= sizes[.requests] / 2)
         }
     }
 }

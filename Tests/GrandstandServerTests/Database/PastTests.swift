@@ -55,8 +55,7 @@ struct PastTests {
                 _ = try await channels.claimDue(now: stores.now, leasedUntil: stores.now, limit: 32)
                 _ = try await channels.nextDue(now: stores.now)
                 _ = try await channels.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
-                let gauges = GaugeWatch(
-                    channels, tenure: StoreWorld.tenure, now: { stores.now })
+                let gauges = GaugeWatch(channels, tenure: StoreWorld.tenure, now: { stores.now })
                 let backlog = try await gauges.backlog(now: stores.now)
                 #expect(backlog.allSatisfy { $0.name != "grandstand_deliveries_pending" || $0.value == 0 })
             }
@@ -126,7 +125,7 @@ struct PastTests {
                 """)
             let history = Database(pool)
             for _ in 1...7 {
-                for rows in PostgresHistory.rules().map(\.name) {
+                for rows in Retention.rules().map(\.name) {
                     let before = stores.now.addingTimeInterval(-2 * 86_400)
                     let count = try await history.prune(rows, before: before, limit: 50)
                     #expect(count == 0)

@@ -65,7 +65,8 @@ struct PlanTests {
     ) async throws {
         let url = database.connectionString
         try await PlanWorld.withPool(.stores(connectionString: url), plans, connections: 1) { calls in
-            try await PlanWorld.withPool(.stores(connectionString: url, byKey: true), plans, connections: 1) { work in
+            try await PlanWorld.withPool(.stores(connectionString: url, byKey: true), plans, connections: 1) {
+                work in
                 let database = Database(calls)
                 try await body(Outbox(database, dispatch: Database(work, sharing: database)))
             }

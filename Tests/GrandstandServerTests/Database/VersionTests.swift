@@ -72,14 +72,14 @@ struct VersionTests {
                 _ = try await stores.apps.put(.sample(), by: .server, if: .absent)
             }
             #expect(made == 1)
-            let first = try await stores.apps.shown(.sample())
+            let first = try await stores.apps.existing(.sample())
             let override = Contract.Override(keyId: "KEY7654321")
             let (second, _) = try await stores.apps.put(
                 .sample(environments: .init(production: override)), by: .server, if: .versions([first.version]))
             #expect(second.version != first.version)
             try await stores.apps.delete(.sample())
             try await stores.apps.put(.sample())
-            #expect(try await stores.apps.shown(.sample()).version > second.version)
+            #expect(try await stores.apps.existing(.sample()).version > second.version)
         }
     }
 }

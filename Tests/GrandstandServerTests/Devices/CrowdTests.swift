@@ -197,7 +197,7 @@ struct CrowdJoinTests {
             let quiet = try await world.push()
             #expect(quiet.members.map { quiet.request(for: $0).priority } == [.powerAware])
             #expect(try await world.waiting() == 0)
-            world.stores.clock.advance(by: CrowdNews.endIsOfUse)
+            world.stores.clock.advance(by: CatchUp.endLifetime)
             try await world.show("aa02")
             #expect(try await world.claim().isEmpty)
             #expect(try await world.waiting() == 0)

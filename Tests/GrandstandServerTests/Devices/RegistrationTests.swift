@@ -130,19 +130,19 @@ struct RegistrationTests {
 /// What a stranger with an app's device key can add, or find out.
 @Suite(.timeLimit(.minutes(20)))
 struct DeviceBoundTests {
-    private func account(_ phones: Phones) async throws -> DeviceAccount {
+    private func account(_ phones: Phones) async throws -> InstallationTotals {
         try await phones.stores.quota().devices
     }
 
     @Test(arguments: [
-        (DeviceAccount(installations: 999, created: 999), false),
-        (DeviceAccount(installations: 1_000, created: 1_000), true),
-        (DeviceAccount(installations: 11_000, created: 1_000), true),
-        (DeviceAccount(installations: 11_001, created: 1_000), false),
-        (DeviceAccount(installations: 5_000_000, created: 500_000), true),
+        (InstallationTotals(installations: 999, created: 999), false),
+        (InstallationTotals(installations: 1_000, created: 1_000), true),
+        (InstallationTotals(installations: 11_000, created: 1_000), true),
+        (InstallationTotals(installations: 11_001, created: 1_000), false),
+        (InstallationTotals(installations: 5_000_000, created: 500_000), true),
     ])
     func `the limit of new installations is a thousand and a tenth of the known ones`(
-        account: DeviceAccount, isSurging: Bool
+        account: InstallationTotals, isSurging: Bool
     ) {
         #expect(account.isSurging == isSurging)
     }
@@ -152,7 +152,7 @@ struct DeviceBoundTests {
             let ids = try (0..<3).map { _ in try Phones.id() }
             for _ in 0..<2 {
                 for id in ids { try await phones.put(Phones.state(token: nil), of: id) }
-                #expect(try await account(phones) == DeviceAccount(installations: 3, created: 3))
+                #expect(try await account(phones) == InstallationTotals(installations: 3, created: 3))
             }
             try await phones.stores.put(.sample())
             for id in ids { try await phones.report(of: id) }
@@ -201,7 +201,7 @@ struct RegistrationRuleTests {
     ) throws -> Registration? {
         var registration = Registration(
             of: try Phones.id(), secret: secret, new, unlessNew: nil, now: start.addingTimeInterval(seconds))
-        (registration.row.state, registration.row.secret, registration.row.seenAt) = (old, secret, start)
+        (registration.row.state, registration.row.secretHash, registration.row.seenAt) = (old, secret, start)
         return try registration.decide(mostNew: 0) ? registration : nil
     }
 
@@ -211,7 +211,7 @@ struct RegistrationRuleTests {
     ) throws {
         let change = try Self.change(from: Phones.state(4), to: Phones.state(sequence), after: seconds)
         #expect(change?.draft.sequence == (isWritten ? sequence : nil))
-        #expect(change?.newTokens.isEmpty != false && change?.oldTokens.isEmpty != false)
+        #expect(change?.newTokens.isEmpty != false && change?.removedTokens.isEmpty != false)
     }
 
     @Test func `spelling and order are no change`() throws {

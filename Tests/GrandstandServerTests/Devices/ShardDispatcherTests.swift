@@ -68,7 +68,7 @@ struct ShardDispatcherTests {
         let pushes = DevicePushes(
             gateway: gateway, permits: Semaphore(permits: 1), rates: LoopSample.rates(.device),
             worker: LoopSample.worker())
-        let outcomes = await pushes.make(Self.shard(1, (1...100).map { Self.member($0) }))
+        let outcomes = await pushes.send(Self.shard(1, (1...100).map { Self.member($0) }))
         #expect(gateway.pushes.count == 1)
         #expect(outcomes.count { $0.verdict == nil } == 99)
         let again = LoopSample.now.addingTimeInterval(3)

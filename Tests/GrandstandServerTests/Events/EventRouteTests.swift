@@ -40,7 +40,7 @@ struct EventRouteTests {
             #expect(answer.status == 200, "\(answer.text)")
             let draft = try #require(try await world.rows.event("derby")?.draft)
             #expect(draft.name == "Derby" && draft.kind == nil)
-            #expect(draft.opensAt == RFC3339.date("2026-11-22T14:29:00Z"))
+            #expect(draft.channelsDueAt == RFC3339.date("2026-11-22T14:29:00Z"))
             #expect(draft.topics == ["c"])
             #expect(draft.metadata?.description == #"{"venue":{ "id" : 1.0 },"leg":2}"#)
             #expect(draft.defaults == Contract.EventDefaults(staleAfter: 300))

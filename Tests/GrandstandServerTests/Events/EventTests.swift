@@ -17,7 +17,7 @@ struct EventTests {
             var tokens = try Audience.sample("com.example.A", .development)
             tokens.delivery = .tokens
             var german = try Audience.sample("com.example.B", .production, .noMessageStored, variant: "de")
-            (german.content, german.priority) = ("GermanAttributes", 1)
+            (german.contentType, german.priority) = ("GermanAttributes", 1)
             var draft = try Contract.EventDraft.sample(
                 kind: "match", startsAt: stores.now + 60, endsAt: stores.now + 120, channelsOpenAt: stores.now + 30,
                 audiences: [german, tokens],

@@ -95,7 +95,7 @@ struct IdempotencyTests {
         try await withStores { stores in
             let store = IdempotencyStore(database: Database(stores.pool))
             var request = Self.request(stores.now)
-            request.shownOnce = "secret"
+            request.secretName = "secret"
             let made = Self.answer(#"{"id":"1","secret":"gs_new","name":"é"}"#, status: .created)
             let first = try await store.once(request) { made }
             #expect(try await Self.parts(first) == Self.parts(made))

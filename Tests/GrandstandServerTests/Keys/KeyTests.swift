@@ -111,13 +111,13 @@ struct KeyLedgerTests {
             let (one, _) = try await stores.key("one", [.lookup])
             let (other, _) = try await stores.key("other", [.lookup])
             stores.clock.advance(by: 10)
-            keys.used(one)
+            keys.noteUse(one)
             try await keys.writeUses()
             keys.uses.withLock { $0 = [one.id: start + 5, UUID(): start] }
             try await keys.writeUses()
             #expect(try await keys.key(one.id).lastUsedAt == start + 10)
             stores.clock.advance(by: 10)
-            for key in [one, other] { keys.used(key) }
+            for key in [one, other] { keys.noteUse(key) }
             try await keys.writeUses()
             for key in [one, other] { #expect(try await keys.key(key.id).lastUsedAt == start + 20) }
         }

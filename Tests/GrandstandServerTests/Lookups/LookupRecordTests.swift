@@ -18,10 +18,7 @@ struct LookupRecordTests {
             channelID: channelID, startsAt: startsAt, endedAt: endedAt, cancelledAt: cancelledAt)
     }
 
-    private let name = LookupName(
-        app: Sample.known(try? .sample()),
-        key: Sample.known(EventKey(rawValue: "derby")))
-
+    private let name = LookupKey(app: Sample.known(try? .sample()), key: Sample.known(EventKey(rawValue: "derby")))
     private func ask(_ record: LookupRecord, at time: Date? = nil) -> (text: String?, problem: Problem?) {
         var entry = LookupEntry([record])
         switch entry.answer(to: name, now: time ?? now) {
@@ -37,7 +34,7 @@ struct LookupRecordTests {
             let over = try #require(ask(record).problem)
             #expect((over.kind, over.status, over.maxAge) == (.eventEnded, 410, 10))
         }
-        #expect((name.missing().kind, name.missing().maxAge) == (.eventNotFound, 5))
+        #expect((name.notFound().kind, name.notFound().maxAge) == (.eventNotFound, 5))
     }
 
     @Test func `a channel that opens later is looked up again at that time, or in an hour`() throws {
@@ -78,7 +75,7 @@ struct LookupRecordTests {
         var (other, development) = (record(), record())
         other.apnsTopic = "com.example.other"
         development.environment = .development
-        let name = LookupName(app: name.app, key: name.key, variant: asked.flatMap { Variant(rawValue: $0) })
+        let name = LookupKey(app: name.app, key: name.key, variant: asked.flatMap { Variant(rawValue: $0) })
         var entry = LookupEntry([other, development] + records)
         let answer = entry.answer(to: name, now: now)
         let found: String? =

@@ -41,16 +41,16 @@ struct LookupReplicaTests {
         let (known, unknown) = (try name(), try name("cup"))
         #expect(replica.known(known)?.age == 0)
         // Within the time of two seconds that needs no confirmation, too, nobody knows whether an event exists.
-        #expect(await replica.answers(to: [unknown]).map(\.answer) == [.failure(LookupReplica.unread)])
+        #expect(await replica.answers(to: [unknown]).map(\.answer) == [.failure(LookupReplica.unavailable)])
         clock.advance(by: 30)
         #expect(replica.known(known)?.age == 30)
         let replies = await replica.answers(to: [known, unknown])
         #expect(replies.map(\.age) == [30, 0])
         #expect(replies[0].lookup?.channelId == "one")
-        #expect(replies[1].answer == .failure(LookupReplica.unread))
+        #expect(replies[1].answer == .failure(LookupReplica.unavailable))
         clock.advance(by: 571)
         #expect(replica.known(known) == nil)
-        #expect(await replica.answers(to: [known]).map(\.answer) == [.failure(LookupReplica.unread)])
+        #expect(await replica.answers(to: [known]).map(\.answer) == [.failure(LookupReplica.unavailable)])
     }
 
     @Test func `if the database cannot be read since a change, older answers are marked as stale`() async throws {
@@ -66,7 +66,7 @@ struct LookupReplicaTests {
         let replies = await replica.answers(to: [known, made])
         #expect(replies.map(\.age) == [2, 0])
         #expect(replies[0].lookup?.channelId == "one")
-        #expect(replies[1].answer == .failure(LookupReplica.unread))
+        #expect(replies[1].answer == .failure(LookupReplica.unavailable))
         #expect(try await replica.page(LookupListQuery(), of: app, uri: "a").age == 2)
     }
 
@@ -86,8 +86,8 @@ struct LookupReplicaTests {
     }
 }
 
-private func name(_ key: String = "match-1") throws -> LookupName {
-    LookupName(app: try .sample(), key: try .sample(key))
+private func name(_ key: String = "match-1") throws -> LookupKey {
+    LookupKey(app: try .sample(), key: try .sample(key))
 }
 
 extension LookupBody {

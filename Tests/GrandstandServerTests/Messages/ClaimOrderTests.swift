@@ -124,8 +124,8 @@ struct LimitedClaimTests {
 
 /// What the database knows of apps that APNs throttles.
 struct ThrottleStoreTests {
-    private static func limit(_ stores: StoreWorld, api: Contract.APNsAPI = .broadcast) throws -> Throttle {
-        Throttle(
+    private static func limit(_ stores: StoreWorld, api: Contract.APNsAPI = .broadcast) throws -> ThrottledApp {
+        ThrottledApp(
             app: AppEnvironment(bundleID: try BundleID.sample(), environment: .production), api: api, since: stores.now)
     }
 
@@ -137,21 +137,21 @@ struct ThrottleStoreTests {
             try await hooks.add([.throttleBegan, .throttleEnded])
             let (began, database) = (stores.now, Database(stores.pool))
             let limits = [try Self.limit(stores), try Self.limit(stores, api: .device)]
-            _ = try await concurrently(2) { _ in try await Throttle.report(limits, to: database, now: stores.now) }
+            _ = try await concurrently(2) { _ in try await ThrottledApp.report(limits, to: database, now: stores.now) }
             #expect(try await hooks.told() == ["throttle.began", "throttle.began"])
             stores.clock.advance(by: 29)
             // Another replica was limited later.
-            try await Throttle.report([Self.limit(stores)], to: database, now: stores.now)
+            try await ThrottledApp.report([Self.limit(stores)], to: database, now: stores.now)
             let quotas = try await stores.quotas()
             let throttle = try #require(quotas.first { $0.environment == .production }?.throttles.first)
             #expect((throttle.since, throttle.lanesWaiting, throttle.oldestSeconds) == (began.inMicroseconds, 1, 29))
             #expect(quotas.first { $0.environment == .development }?.throttles == [])
             stores.clock.advance(by: 1)
-            _ = try await concurrently(2) { _ in try await Throttle.report([], to: database, now: stores.now) }
+            _ = try await concurrently(2) { _ in try await ThrottledApp.report([], to: database, now: stores.now) }
             #expect(try await hooks.told() == ["throttle.began", "throttle.began", "throttle.ended"])
             stores.clock.advance(by: 29)
-            #expect(try await database.query(Throttle.all(now: stores.now)).isEmpty)
-            try await Throttle.report([], to: database, now: stores.now)
+            #expect(try await database.query(ThrottledApp.all(now: stores.now)).isEmpty)
+            try await ThrottledApp.report([], to: database, now: stores.now)
             #expect(try await hooks.told().count == 4)
         }
     }

@@ -48,8 +48,8 @@ private struct LaneSteps {
 
     private func lane() async throws -> Lane {
         let ids: PostgresQuery = "array(select lane from audiences where event_key = \(key))"
-        let messages = try await stores.pool.query(DeliveryRow.read(where: "d.lane = any(\(ids))"))
-        let row = try #require(try await stores.pool.query(LaneRows.read(ids)).first)
+        let messages = try await stores.pool.query(DeliveryRow.select(where: "d.lane = any(\(ids))"))
+        let row = try #require(try await stores.pool.query(LaneRows.select(ids)).first)
         return try LaneRows.lane(row, try messages.map(DeliveryRow.message))
     }
 
@@ -84,7 +84,7 @@ private struct LaneSteps {
     private mutating func claim(_ expected: inout Lane) async throws {
         let lane = expected.id
         underWay = try await stores.claim(laneInterval: 1).first { $0.lane == lane } ?? underWay
-        guard let due = expected.due(at: stores.now), due <= stores.now else { return }
+        guard let due = expected.dueTime(at: stores.now), due <= stores.now else { return }
         let requestID = try await self.lane().messages.first { $0.state == .sending }?.requestID
         var claim = stores.request()
         claim.laneInterval = 1
@@ -190,12 +190,12 @@ struct ColumnTests {
     }
 
     private func message(of broadcast: UUID, _ stores: StoreWorld) async throws -> LaneMessage? {
-        try await stores.pool.query(DeliveryRow.read(where: "d.broadcast_id = \(broadcast)")).first
+        try await stores.pool.query(DeliveryRow.select(where: "d.broadcast_id = \(broadcast)")).first
             .map(DeliveryRow.message)
     }
 
     private func lanes(_ stores: StoreWorld) async throws -> [Lane] {
-        try await stores.pool.query(LaneRows.read("array(select lane from audiences)")).map {
+        try await stores.pool.query(LaneRows.select("array(select lane from audiences)")).map {
             try LaneRows.lane($0, [])
         }
     }

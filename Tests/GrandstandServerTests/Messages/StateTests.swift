@@ -167,7 +167,7 @@ struct StateTests {
             draft.content = "AdvertAttributes"
             #expect(try await stores.put(draft).warnings == [])
             #expect(try await stores.tell(#"{"home": "2"}"#)?.outcome == .update)
-            let contents = ContentStore(database: Database(stores.pool))
+            let contents = ContentTypeStore(database: Database(stores.pool))
             func delete(_ name: String) async throws {
                 try await contents.delete(name, of: .sample(), by: .server, if: .none, now: stores.now)
             }
@@ -202,8 +202,7 @@ extension StoreWorld {
         by outbox: Outbox? = nil
     ) async throws -> Contract.Broadcast? {
         let report = state(content, sequence: sequence, epoch: epoch, isFinal: isFinal)
-        return try await (outbox ?? self.outbox).tell(
-            Intake(reporting: report, at: now))
+        return try await (outbox ?? self.outbox).report(Intake(reporting: report, at: now))
     }
 
     /// Declares a content type of the sample app.
@@ -212,7 +211,7 @@ extension StoreWorld {
         _ declaration: String, _ name: String = "MatchAttributes"
     ) async throws -> [Contract.ContentMismatch] {
         let type = try ContentType(.sample(), name, parsing: Array(declaration.utf8))
-        let store = ContentStore(database: Database(pool))
+        let store = ContentTypeStore(database: Database(pool))
         return try await store.put(type, by: .server, if: .none, now: now).type.value.mismatches ?? []
     }
 }

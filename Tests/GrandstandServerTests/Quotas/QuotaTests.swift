@@ -36,8 +36,8 @@ struct QuotaHistoryTests {
             byState: [.active: used])
     }
 
-    private static func history(_ step: Int, _ from: Double = -10_000_000, _ to: Double = 10_000_000) -> QuotaHistory {
-        QuotaHistory(from: at(from), to: at(to), step: step)
+    private static func history(_ step: Int, _ from: Double = -10_000_000, _ to: Double = 10_000_000) -> HistoryQuery {
+        HistoryQuery(from: at(from), to: at(to), step: step)
     }
 
     /// A store with two apps.
@@ -155,7 +155,7 @@ struct QuotaRouteTests {
     @Test func `a throttled app and a refused key are reported`() {
         var quota = Quota(bundleID: Sample.stadium, environment: .production, limit: 100)
         quota.throttles = [
-            Throttle(
+            ThrottledApp(
                 app: AppEnvironment(bundleID: Sample.stadium, environment: .production), api: .broadcast,
                 since: RouteWorld.now, lanesWaiting: 3, oldestSeconds: 0.84)
         ]

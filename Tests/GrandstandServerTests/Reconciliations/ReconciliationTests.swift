@@ -28,7 +28,7 @@ struct ReconciliationTests {
             try await stores.finish(run)
             _ = try await stores.beginReconciliation()
             try await refuses(.appNotFound) {
-                try await stores.channels.begin(
+                try await stores.channels.beginReconciliation(
                     .sample("com.example.none"), now: stores.now, leasedUntil: stores.now)
             }
         }
@@ -180,7 +180,7 @@ struct ReconciliationTests {
             #expect(spare.channel.channelID == "late" && spare.channel.state == .deleting)
             #expect(try await stores.record(.created(channelID: "good"), of: second).state == .active)
             // A refusal that comes late changes nothing.
-            try await stores.record(.notDone(state: .failed, nextAttemptAt: nil), of: task)
+            try await stores.record(.unsuccessful(state: .failed, nextAttemptAt: nil), of: task)
             #expect(try await stores.channel().channelID == "good")
         }
     }

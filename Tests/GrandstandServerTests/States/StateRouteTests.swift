@@ -28,7 +28,7 @@ struct StateRouteTests {
 
 struct ContentPreviewTests {
     private static func text(_ template: String, _ content: String) -> String? {
-        ContentPreview(.init(compact: template)).shown(Array(content.utf8))?.compact
+        ContentPreview(.init(compact: template)).rendered(Array(content.utf8))?.compact
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct ContentPreviewTests {
         }
         #expect(problem?.errors.map(\.pointer) == ["/preview/expanded"])
         #expect(problem?.errors.first?.detail.contains("line 1, column 7") == true)
-        #expect(ContentPreview(.init(compact: "{{a}}")).shown(nil) == nil)
-        #expect(ContentPreview(.init()).shown(Array("{}".utf8)) == nil)
+        #expect(ContentPreview(.init(compact: "{{a}}")).rendered(nil) == nil)
+        #expect(ContentPreview(.init()).rendered(Array("{}".utf8)) == nil)
     }
 }

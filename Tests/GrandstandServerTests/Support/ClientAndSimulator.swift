@@ -19,7 +19,7 @@ struct ClientAndSimulator: Sendable {
         bundleID: Sample.stadium, environment: .development,
         credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID))
 
-    static let use = KeyUse(credentials: address.credentials, environment: address.environment)
+    static let use = UsedKey(credentials: address.credentials, environment: address.environment)
 
     /// Runs `body`. Management paths accept capitals in a bundle ID, unless `options` say otherwise.
     static func with(
@@ -74,7 +74,7 @@ struct ClientAndSimulator: Sendable {
         settings.trustRoots = .file(addresses.caFile)
         // Long timeouts, because the machine may be busy.
         settings.requestTimeout = .seconds(60)
-        settings.overdueInterval = .seconds(30)
+        settings.pingAfter = .seconds(30)
         settings.pingTimeout = .seconds(30)
         change(&settings)
         return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: LoopSample.logger)

@@ -87,8 +87,7 @@ struct ConsoleWorld {
         -> RouteWorld.Answer
     {
         let session = try await session(secret)
-        return try await post(
-            path, form + [("token", session.formToken())], in: session)
+        return try await post(path, form + [("token", session.formToken())], in: session)
     }
 
     /// Sends a request with a body of any type.

@@ -52,7 +52,7 @@ struct Hooks: Sendable {
     func claim(
         by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, perApp: Int = 100,
         lease: TimeInterval = 20
-    ) async throws -> [ClaimedWebhook] {
+    ) async throws -> [WebhookClaim] {
         let messages = try await webhooks.claim(
             limit, by: replica ?? stores.replica, at: stores.now, until: stores.now.addingTimeInterval(lease),
             perWebhook: perWebhook, perApp: perApp)
@@ -62,19 +62,20 @@ struct Hooks: Sendable {
 
     /// Expects that a message fits the contract. `WebhookData` lists the schemas of the topics in the order of
     /// `WebhookMessageType`.
-    private static func check(_ message: ClaimedWebhook) throws {
+    private static func check(_ message: WebhookClaim) throws {
         let (contract, value) = (OpenAPIDocument.served, try YAML(json: message.body.bytes))
         let data = try #require(contract.schema("WebhookData"))
         let topics = Contract.WebhookMessageType.allCases.map(\.rawValue)
-        let place = try #require(topics.firstIndex(of: message.topic.rawValue))
+        let topic = try #require(value["type"]?.string)
+        let place = try #require(topics.firstIndex(of: topic))
         let schemas = [("", contract.schema("WebhookMessage")), ("data", data["anyOf"]?.elements[place])]
         for (member, schema) in schemas {
             let part = try #require(member.isEmpty ? value : value[member])
-            #expect(contract.faults(of: part, in: try #require(schema)) == [], "\(message.topic)")
+            #expect(contract.faults(of: part, in: try #require(schema)) == [], "\(topic)")
         }
     }
 
-    func settle(_ message: ClaimedWebhook, _ answer: WebhookAnswer, by replica: UUID? = nil) async throws {
+    func settle(_ message: WebhookClaim, _ answer: WebhookAnswer, by replica: UUID? = nil) async throws {
         let verdict = WebhookVerdict(answer, tries: message.tries, now: stores.now, jitter: 0.5)
         let attempt = Contract.WebhookAttempt(
             attempt: message.attempts, at: stores.now, milliseconds: 12, status: verdict.status,
@@ -82,7 +83,7 @@ struct Hooks: Sendable {
         try await webhooks.settle(message, verdict, attempt, replica: replica ?? stores.replica, now: stores.now)
     }
 
-    func delivery(_ message: ClaimedWebhook) async throws -> Contract.WebhookDeliveryLog {
+    func delivery(_ message: WebhookClaim) async throws -> Contract.WebhookDeliveryLog {
         try await webhooks.delivery(message.id, of: message.webhook, caller)
     }
 
@@ -103,7 +104,7 @@ struct Hooks: Sendable {
     }
 
     /// Adds a webhook and claims a test message for it.
-    func tested() async throws -> (webhook: Contract.Webhook, message: ClaimedWebhook) {
+    func tested() async throws -> (webhook: Contract.Webhook, message: WebhookClaim) {
         let webhook = try await add([.quotaLevel])
         try await test(webhook)
         return (webhook, try #require(try await claim().first))

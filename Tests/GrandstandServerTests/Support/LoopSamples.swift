@@ -43,7 +43,7 @@ extension WakeUps {
     /// Signals that only the test gives.
     static var byHand: WakeUps { WakeUps(Database(TestDatabase.away.pool)) }
 
-    func wake() { wake(Set(WakeTopic.allCases)) }
+    func wake() { wakeLocal(Set(WakeTopic.allCases)) }
 }
 
 /// Holds tasks until it is opened, and counts them. Cancelling a held task does not release it, as with a blocking read
@@ -171,7 +171,7 @@ final class ScriptedGateway: APNsGateway {
         next(\.lists) { $0.listed.append(address) }
     }
 
-    func keyFile(of credentials: Credentials) -> Contract.CredentialState { key }
+    func keyFileState(of credentials: Credentials) -> Contract.CredentialState { key }
 
     private func next<Value>(
         _ answers: WritableKeyPath<State, [APNsAnswer<Value>]>, _ note: (inout Calls) -> Void

@@ -163,7 +163,7 @@ extension Samples {
             shown, visit("/console/events/derby"),
             composer: Composer(
                 variants, end, newest: id.words, refusal: refusal,
-                preview: PreviewReading(try rehearsed()),
+                preview: MessageEffect(try rehearsed()),
                 asksForEnd: true))
     }
 

@@ -86,7 +86,7 @@ typealias StartWorld = ShardWorld<StartStore>
 extension ShardWorld<CrowdStore> {
     init(_ stores: StoreWorld) {
         self.init(
-            stores: stores, shards: CrowdStore(database: Database(stores.pool), laneInterval: 1, rest: 60))
+            stores: stores, shards: CrowdStore(database: Database(stores.pool), laneInterval: 1, pushPause: 60))
     }
 
     /// Reports an activity with a token and no channel.
@@ -122,7 +122,7 @@ extension ShardWorld<CrowdStore> {
             try await connection.query(
                 "update activities set update_token = decode(\(token), 'hex') where id = \(activity)")
         }
-        try await connection.query(InstallationTransactions.join("\([activity])", now: now))
+        try await connection.query(InstallationTransactions.joinCrowd("\([activity])", now: now))
     }
 
     /// The number of activities that are due at a time.
@@ -266,7 +266,7 @@ extension ShardWorld<StartStore> {
         return sent
     }
 
-    func report(_ outlook: StartQuestion.Outlook = .asItIs) async throws -> Contract.StartReport {
+    func report(_ outlook: StartReportQuery.Outlook = .asItIs) async throws -> Contract.StartReport {
         try await starts.report(of: .sample(), within: .all, outlook, now: now)
     }
 

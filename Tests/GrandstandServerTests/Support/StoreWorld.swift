@@ -143,7 +143,7 @@ struct StoreWorld: Sendable {
         clock.advance(by: 0.001)
         let plan = try await observe(listed, run)
         var readings: [String: ReconciliationPlan.Reading] = [:]
-        for channelID in plan.questions(options, now: now, limit: 100) {
+        for channelID in plan.singleReads(options, now: now, limit: 100) {
             readings[channelID] = policies[channelID].map(ReconciliationPlan.Reading.exists) ?? .gone
         }
         let (actions, alarm) = plan.conclusions(readings, options, now: now)
@@ -156,7 +156,7 @@ struct StoreWorld: Sendable {
     // The steps of a reconciliation of the sample app in production.
 
     func beginReconciliation() async throws -> ReconciliationRun {
-        try await channels.begin(.sample(), now: now, leasedUntil: now + 10)
+        try await channels.beginReconciliation(.sample(), now: now, leasedUntil: now + 10)
     }
 
     func claimReconciliation(interval: TimeInterval = 0) async throws -> ReconciliationRun? {
@@ -187,8 +187,7 @@ struct StoreWorld: Sendable {
 
     /// Records Apple's list as it was read before a creation.
     func witness(_ listed: [String]) async throws {
-        try await channels.witness(
-            ChannelListing(channelIDs: listed), askedAt: now, seenAt: now, .sample())
+        try await channels.recordListing(ChannelListing(channelIDs: listed), askedAt: now, seenAt: now, .sample())
     }
 
     /// Reconciles with a list that lacks only this channel. The operator has asked for lost channels to be replaced,
@@ -480,7 +479,7 @@ extension Database {
     /// Makes one step of a rule.
     func prune(_ rows: String, before cutoff: Date, limit: Int) async throws -> Int {
         try await prune(
-            try #require(PostgresHistory.rules().first { $0.name == rows }), before: cutoff, limit: limit)
+            try #require(Retention.rules().first { $0.name == rows }), before: cutoff, limit: limit)
     }
 }
 
@@ -522,7 +521,7 @@ extension StoreWorld {
 
     /// The lookup of one event by SQL, with its newest content.
     func lookup(_ key: String = "match-1", variant: String? = nil) async throws -> Contract.Lookup? {
-        let name = LookupName(app: try .sample(), key: try .sample(key), variant: variant.flatMap(Variant.init))
+        let name = LookupKey(app: try .sample(), key: try .sample(key), variant: variant.flatMap(Variant.init))
         let records = try await lookups.records(of: [name.key])[name.key] ?? []
         guard let record = LookupEntry(records).record(of: name) else { return nil }
         return record.lookup(
@@ -573,7 +572,7 @@ extension StoreWorld {
         _ task: ChannelTask, _ reason: String, status: Int = 400, for seconds: TimeInterval
     ) async throws -> Channel {
         try await record(
-            .notDone(state: .failed, nextAttemptAt: now + seconds), of: task,
+            .unsuccessful(state: .failed, nextAttemptAt: now + seconds), of: task,
             Contract.AuditAnswer(status: status, reason: reason))
     }
 

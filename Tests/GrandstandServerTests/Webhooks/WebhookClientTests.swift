@@ -13,9 +13,9 @@ struct WebhookClientTests {
         allowed: ["127.0.0.0/8", "::1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
     private static let strict = NetworkGuard(allowsPlainHTTP: true)
 
-    private static func message(_ url: String, body: String = #"{"type":"webhook.test"}"#) throws -> ClaimedWebhook {
-        ClaimedWebhook(
-            id: UUID(), webhook: UUID(), name: "msg_1", topic: .webhookTest,
+    private static func message(_ url: String, body: String = #"{"type":"webhook.test"}"#) throws -> WebhookClaim {
+        WebhookClaim(
+            id: UUID(), webhook: UUID(), name: "msg_1",
             url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: RawJSON(unchecked: body.utf8),
             attempts: 1, tries: 1)
     }
@@ -25,7 +25,7 @@ struct WebhookClientTests {
         addresses: [String] = []
     ) throws -> WebhookClient {
         try WebhookClient(
-            settings: .init(networks: networks, timeout: timeout, trustedFile: file, addresses: addresses),
+            settings: .init(networks: networks, timeout: timeout, trustedFile: file, dnsOverrides: addresses),
             now: { Date(timeIntervalSince1970: 1_700_000_000) })
     }
 
@@ -41,7 +41,7 @@ struct WebhookClientTests {
             #expect(request.target == "/in/here?a=b")
             #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
             #expect(request.headers["webhook-id"] == message.name)
-            #expect(request.body == message.body.array)
+            #expect(request.body == message.body.utf8)
         }
     }
 
@@ -153,7 +153,7 @@ struct SignatureTests {
     /// The example in the reference libraries of the Standard Webhooks specification.
     @Test func `each secret gives the published example its published signature`() throws {
         let secret = try #require(WebhookSecret(rawValue: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
-        let headers = WebhookClient.signature(
+        let headers = WebhookClient.signatureHeaders(
             of: Array(#"{"test": 2432232314}"#.utf8), id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
             at: Date(timeIntervalSince1970: 1_614_265_330), secrets: [secret, secret])
         let signature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="

@@ -270,8 +270,7 @@ struct WebhookDeclarationTests {
                 let replaced = try await hooks.webhooks.replace(id, with: draft, if: .none, second)
                 #expect(replaced.value.declaredBy == owner.id.words)
                 for caller in [first, second] {
-                    #expect(
-                        try await Self.declared(hooks, by: caller) == (caller.id == owner.id ? [id] : []))
+                    #expect(try await Self.declared(hooks, by: caller) == (caller.id == owner.id ? [id] : []))
                 }
             }
         }

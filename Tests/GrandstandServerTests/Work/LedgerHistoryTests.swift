@@ -117,8 +117,8 @@ struct LedgerHistoryTests {
             }
             try await stores.pool.query("update api_keys set revoked_at = \(stores.now) where name <> 'kept'")
             #expect(try await stores.history.prune("keys", before: stores.now, limit: 10) == 0)
-            var keys = try #require(PostgresHistory.rules().first { $0.name == "keys" })
-            keys.step = 2
+            var keys = try #require(Retention.rules().first { $0.name == "keys" })
+            keys.chunk = 2
             let wrong = RetentionRule(name: "wrong", keep: 0) { _, _ in Removal("select wrong") { _ in [] } }
             let later = stores.now + 1
             await #expect(throws: Problem.self) { try await stores.history.prune([wrong, keys]) { later } }

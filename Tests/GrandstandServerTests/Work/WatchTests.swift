@@ -20,8 +20,7 @@ struct QuotaSamplerTests {
             try await AppStore(test.database).put(.sample())
             let clock = ManualClock(Self.noon)
             let watches = (0..<2).map { _ in
-                GaugeWatch(
-                    ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
+                GaugeWatch(ChannelStore(test.database), tenure: ChannelTenure(), now: { clock.now })
             }
             func look(_ seconds: TimeInterval) async throws {
                 clock.advance(by: (Self.noon + seconds).timeIntervalSince(clock.now))

@@ -13,7 +13,7 @@ struct ConnectionPlacesTests {
     @Test func `a known client stays, and one place is always free for the next`() {
         var places = ConnectionPlaces<Int, Int>(maximum: 10)
         for name in 1...9 { #expect(places.open(name, name) == nil) }
-        places.know(1)
+        places.trust(1)
         for name in 10...500 {
             #expect(places.open(name, name) == name - 8)
             #expect(places.strangerCount + places.knownCount < 10)
@@ -35,7 +35,7 @@ struct ConnectionPlacesTests {
         #expect(places.open(1, 1) == nil)
         #expect(places.open(10, 10) == 2)
         // Client 2 was already disconnected for client 10, so `know` has no effect.
-        places.know(2)
+        places.trust(2)
         #expect(places.knownCount == 0)
     }
 
@@ -43,13 +43,13 @@ struct ConnectionPlacesTests {
         var places = ConnectionPlaces<String, String>(maximum: 100, mostUnread: 100)
         for name in ["a", "b", "c", "d"] { #expect(places.open(name, name) == nil) }
         // A known client is no exception.
-        places.know("a")
-        #expect(places.hold(40, for: "a") == [])
-        #expect(places.hold(60, for: "b") == [])
-        #expect(places.hold(10, for: "c") == ["b"])
-        #expect(places.hold(101, for: "d") == ["d"])
+        places.trust("a")
+        #expect(places.setUnread(40, for: "a") == [])
+        #expect(places.setUnread(60, for: "b") == [])
+        #expect(places.setUnread(10, for: "c") == ["b"])
+        #expect(places.setUnread(101, for: "d") == ["d"])
         // The connection is about to end, so what it holds no longer counts.
-        #expect(places.hold(90, for: "d") == [])
-        #expect(places.unread == 50)
+        #expect(places.setUnread(90, for: "d") == [])
+        #expect(places.unreadBytes == 50)
     }
 }

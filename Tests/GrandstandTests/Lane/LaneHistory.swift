@@ -192,7 +192,7 @@ struct LaneHistory {
         if last.alerting, message.ringsUntil! <= now { return "no alert" }
         // An alert that may have rung would ring again with other content.
         let fits = message.alerting && newest != index && (other.contentBytes ?? 0) + 50 <= 4_960
-        return orders[index].openAttempts == 0 && fits && last.content != other.broadcast ? "newer content" : nil
+        return orders[index].openAttempts == 0 && fits && last.source != other.broadcast ? "newer content" : nil
     }
 
     private mutating func check(_ taken: LaneMessage) {
@@ -200,12 +200,12 @@ struct LaneHistory {
         expect(!order.isWithdrawn && order.message.expiresAt > now, "\(taken.id!) is withdrawn or expired")
         expect(taken.apnsExpiration == header(taken.broadcast, taken.expiresAt), "expires at \(taken.apnsExpiration)")
         if taken.alerting { expect(order.message.ringsUntil! > now, "an old alert rings") }
-        let content = orders.firstIndex { $0.message.broadcast == taken.content } ?? -1
+        let content = orders.firstIndex { $0.message.broadcast == taken.source } ?? -1
         expect(content >= lastContent, "content \(content + 1) after \(lastContent + 1)")
         expect(content < 0 || !orders[content].isWithdrawn, "withdrawn content goes")
         if let earlier = forms[taken.requestID] {
             expect(
-                earlier.timestamp == taken.timestamp && earlier.content == taken.content
+                earlier.timestamp == taken.timestamp && earlier.source == taken.source
                     && earlier.alerting == taken.alerting && earlier.channelID == taken.channelID
                     && earlier.apnsExpiration == taken.apnsExpiration, "a repetition differs")
             expect(order.retryAt.map { now >= $0 } ?? true, "repeated too soon")

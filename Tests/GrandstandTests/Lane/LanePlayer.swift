@@ -175,13 +175,13 @@ private struct LanePlayer {
             audience.storagePolicy = .noMessageStored
             lose { $0.change(audience, at: $1) }
         case .fence: lane.fence(at: now)
-        case .close: lane.close(at: now)
+        case .close: lane.cancelAll(at: now)
         case .reopen: lane.reopen(closedAt: now)
         case .lease: log.append(lane.lease(for: claim(by: 0)) ? "leased" : "busy")
         case .giveBack(let replica): lane.release(by: replicas[replica], at: now)
         case .lift(let seconds): lane[.channel].lastTimestamp = Int(sceneTime.timeIntervalSince1970) + seconds
         case .states: log.append(lane.messages.map(\.state.rawValue).joined(separator: " "))
-        case .due: logTime(lane.due(script.kind, at: now), or: "idle")
+        case .due: logTime(lane.dueTime(script.kind, at: now), or: "idle")
         case .newest: log.append(number(of: lane.newest))
         case .gate: log.append(lane.closedAt != nil ? "closed" : lane.fencedAt != nil ? "fenced" : "open")
         case .rank: log.append("\(lane.rank(at: now))")
@@ -195,7 +195,7 @@ private struct LanePlayer {
             log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))
         }
         // Does what the store does after each call.
-        lane[.channel].storedDue = lane[.channel].lease == nil ? lane.due(at: now) : nil
+        lane[.channel].storedDue = lane[.channel].lease == nil ? lane.dueTime(at: now) : nil
     }
 
     private mutating func lose(_ channel: (inout Lane, Date) -> Void) {
@@ -234,13 +234,13 @@ private struct LanePlayer {
         #expect(!isLoud || taken.priority == .immediate)
         let before = requests[taken.requestID]
         if let before {
-            #expect(before.timestamp == timestamp && before.content == taken.content)
+            #expect(before.timestamp == timestamp && before.source == taken.source)
             #expect(before.alerting == taken.alerting && before.channelID == taken.channelID)
         } else {
             #expect(requests.values.allSatisfy { ($0.timestamp ?? .max) < timestamp })
         }
         requests[taken.requestID] = taken
-        var text = (before == nil ? "" : "=") + number(of: taken.content)
+        var text = (before == nil ? "" : "=") + number(of: taken.source)
         if taken.alerting { text += "!" + number(of: taken.broadcast) }
         if !isLoud, taken.priority == .immediate { text += "^" }
         if let tokens = taken.tokens { text += tokens.isSwept ? "@rest" : "@" }

@@ -106,7 +106,7 @@ struct LanePropertyTests {
                     lane.newest = newest
                     return isDone
                 }
-            case .dueWithoutWork: verbs.due = { lane, now in lane.due(at: now) ?? now }
+            case .dueWithoutWork: verbs.due = { lane, now in lane.dueTime(at: now) ?? now }
             case .ignoresThrottling:
                 verbs.settle = { lane, settlement, now in
                     let ready = lane[.channel].readyAt
@@ -134,7 +134,7 @@ struct LanePropertyTests {
             case .cancelsWithOldChannel:
                 verbs.change = { lane, audience, now in
                     lane.change(audience, at: now)
-                    lane.close(at: now)
+                    lane.cancelAll(at: now)
                     lane.reopen(closedAt: now)
                 }
             case .repeatsToNewChannel:
@@ -146,13 +146,15 @@ struct LanePropertyTests {
             case .ringsAgain:
                 verbs.take = { lane, claim, requestID in
                     let before = lane
-                    for index in lane.messages.indices { lane.messages[index].refusals = lane.messages[index].attempts }
+                    for index in lane.messages.indices {
+                        lane.messages[index].unprocessed = lane.messages[index].attempts
+                    }
                     guard let taken = lane.take(claim, requestID: requestID) else {
                         lane = before
                         return nil
                     }
                     for index in lane.messages.indices {
-                        lane.messages[index].refusals = before.messages[index].refusals
+                        lane.messages[index].unprocessed = before.messages[index].unprocessed
                     }
                     return taken
                 }

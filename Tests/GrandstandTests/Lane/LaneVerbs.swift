@@ -8,10 +8,10 @@ struct LaneVerbs {
     var take: (inout Lane, WorkClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
     var settle: (inout Lane, ClaimedDelivery, Date) -> Void = { $0.settle($1, at: $2) }
     var connect: (inout Lane, Lane.Channel) -> Void = { $0.connect($1) }
-    var judge: (inout Lane, [UUID: Int]) -> Void = { $0.judgeExpirations($1) }
+    var judge: (inout Lane, [UUID: Int]) -> Void = { $0.updateExpirations($1) }
     var change: (inout Lane, Audience, Date) -> Void = { $0.change($1, at: $2) }
     var withdraw: (inout Lane, UUID, Date) -> Bool = { $0.withdraw($1, at: $2) }
-    var due: (Lane, Date) -> Date? = { $0.due(at: $1) }
+    var due: (Lane, Date) -> Date? = { $0.dueTime(at: $1) }
 }
 
 extension ClaimedDelivery {

@@ -61,7 +61,7 @@ struct ReconciliationPlanTests {
     }
 
     func questions(_ plan: ReconciliationPlan, _ options: ReconciliationOptions? = nil, limit: Int = 500) -> [String] {
-        plan.questions(options ?? apply, now: listedAt.addingTimeInterval(1), limit: limit)
+        plan.singleReads(options ?? apply, now: listedAt.addingTimeInterval(1), limit: limit)
     }
 
     // MARK: Listed and missing channels

@@ -29,12 +29,12 @@ struct ReconciliationPropertyTests {
         for seed in UInt64(1)...4_000 {
             let scene = ReconciliationScene(seed: seed)
             let limit = Int(seed % 7)
-            let all = scene.plan.questions(scene.options, now: scene.now, limit: .max)
+            let all = scene.plan.singleReads(scene.options, now: scene.now, limit: .max)
             let kept = (scene.plan.vanished + scene.plan.doubted).compactMap(\.channelID)
             let doubtful = Set(kept + scene.plan.unmanaged.map(\.channelID))
             try #require(Set(all).count == all.count && doubtful.isSuperset(of: all), "seed \(seed): \(all)")
             try #require(
-                scene.plan.questions(scene.options, now: scene.now, limit: limit) == Array(all.prefix(limit)),
+                scene.plan.singleReads(scene.options, now: scene.now, limit: limit) == Array(all.prefix(limit)),
                 "seed \(seed)")
         }
     }

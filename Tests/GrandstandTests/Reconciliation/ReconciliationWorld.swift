@@ -132,7 +132,7 @@ struct ReconciliationWorld: CustomStringConvertible {
         let listing = ChannelListing(channelIDs: apple.keys.filter { $0 != forgotten }.sorted())
         let plan = observe(listing, listedAt: listedAt)
         var readings: [String: ReconciliationPlan.Reading] = [:]
-        for channelID in plan.questions(options, now: now, limit: readLimit) {
+        for channelID in plan.singleReads(options, now: now, limit: readLimit) {
             let policy = channelID == forgotten ? nil : apple[channelID]
             readings[channelID] = policy.map(ReconciliationPlan.Reading.exists) ?? .gone
         }

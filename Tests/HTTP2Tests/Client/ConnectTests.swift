@@ -188,7 +188,7 @@ struct FailureTests {
             answer(try await handler.take(1))
             let second = try await handler.take(1)
             #expect(connection.state.streamsInUse == 1)
-            connection.streamsProven()
+            connection.liftInitialLimit()
             let others = try await handler.take(48)
             answer(second + others)
             #expect(await answers.value == 50)
@@ -232,7 +232,7 @@ struct FailureTests {
             answer(held)
             #expect(await first.status == 200)
             #expect(await second.status == 200)
-            #expect(await connection.closed().contains("stream ids"))
+            #expect(await connection.untilClosed().contains("stream ids"))
         }
     }
 }

@@ -16,7 +16,7 @@ import Testing
                 body: [UInt8](repeating: 1, count: isHuge && part == "body" ? 300_000 : 5))
         }
         let limits: (inout HTTP2ClientConfiguration) -> Void = {
-            ($0.maximumHeaderList, $0.maximumResponseBody) = (16 << 10, 100_000)
+            ($0.maximumHeaderListSize, $0.maximumResponseBody) = (16 << 10, 100_000)
         }
         try await withClient(handler, client: limits) { connection, _ in
             let outcome = await connection.outcome(post("/huge"))
@@ -93,7 +93,7 @@ import Testing
             let outcome = await connection.outcome(post())
             #expect(outcome.isUnanswered, "\(outcome)")
             if flood != .dataBeyondTheWindow {
-                let reason = await connection.closed()
+                let reason = await connection.untilClosed()
                 #expect(reason.contains("broke the protocol"), "\(reason)")
             }
         }

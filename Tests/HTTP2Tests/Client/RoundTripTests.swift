@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a body larger than every window is sent`() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        try await withClient(.echo, configure: { $0.maximumRequestBody = 1 << 20 }) { connection, _ in
+        try await withClient(.echo, configure: { $0.maximumBodyKept = 1 << 20 }) { connection, _ in
             let response = try await connection.send(post(body: body), timeout: .seconds(20))
             #expect(response.body == body)
         }
@@ -77,7 +77,7 @@ struct StreamBudgetTests {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1_000
         #expect(budget.admits(body: 600, inUse: 0, window: 600))
-        budget.unsent = 600
+        budget.unsentBytes = 600
         #expect(!budget.admits(body: 600, inUse: 0, window: 1_199))
         #expect(budget.admits(body: 600, inUse: 0, window: 1_200))
         #expect(budget.admits(body: 0, inUse: 0, window: 0), "a request without a body needs no window")
@@ -88,7 +88,7 @@ struct StreamBudgetTests {
         budget.peerLimit = 1_000
         #expect(budget.admits(body: 100_000, inUse: 0, window: 65_535))
         #expect(!budget.admits(body: 100_000, inUse: 0, window: 0))
-        budget.unsent = 1
+        budget.unsentBytes = 1
         #expect(!budget.admits(body: 100_000, inUse: 0, window: 65_535))
     }
 }
@@ -111,7 +111,7 @@ struct StreamBudgetTests {
             #expect(connection.state.goAway?.debugData == Array(#"{"reason":"Shutdown"}"#.utf8))
             held.stream.respond(status: 200, headers: [], body: [])
             #expect(await first.status == 200)
-            #expect(await connection.closed().contains("Shutdown"))
+            #expect(await connection.untilClosed().contains("Shutdown"))
             #expect(await connection.outcome(post()).isNotProcessed)
         }
     }
@@ -128,7 +128,7 @@ struct StreamBudgetTests {
             let all = await outcomes
             #expect(all.count { $0.status == 200 } == 20)
             #expect(all.count { $0.isNotProcessed } == 20)
-            _ = await connection.closed()
+            _ = await connection.untilClosed()
         }
     }
 
@@ -136,7 +136,7 @@ struct StreamBudgetTests {
         // WINDOW_UPDATE of 0 on the connection (RFC 9113 6.9).
         try await RawServer.with(bytes: Frame.settings, answer: Frame.make(type: 8, [0, 0, 0, 0])) { connection in
             #expect(await connection.outcome(post()).isUnanswered)
-            #expect(await connection.closed().contains("PROTOCOL_ERROR"))
+            #expect(await connection.untilClosed().contains("PROTOCOL_ERROR"))
         }
     }
 }

@@ -16,7 +16,7 @@ import Testing
             let outcomes = [await written, await waiting]
             #expect(outcomes.count { $0.isUnanswered } == 1, "the one on the wire")
             #expect(outcomes.count { $0.isNotProcessed } == 1, "the one in line")
-            #expect(await connection.closed().contains("PING"))
+            #expect(await connection.untilClosed().contains("PING"))
             #expect(!connection.state.isUsable)
             #expect(connection.state.fellSilent)
         }
@@ -28,7 +28,7 @@ import Testing
             $0.pingTimeout = .milliseconds(50)
         }
         try await RawServer.with(bytes: Frame.settings, client: impatient) { connection in
-            #expect(await connection.closed().contains("PING"))
+            #expect(await connection.untilClosed().contains("PING"))
             // On an idle connection, a missing answer to PING says nothing about the peer: a router may have dropped
             // the connection.
             #expect(!connection.state.fellSilent)
@@ -53,11 +53,11 @@ import Testing
             try await withConnection(server.port) { connection in
                 async let outcomes = connection.outcomes(70)
                 let held = try await handler.take(50)
-                held[0].stream.connection.close()
+                held[0].stream.connection.abort()
                 let all = await outcomes
                 #expect(all.count { $0.isUnanswered } == 50)
                 #expect(all.count { $0.isNotProcessed } == 20)
-                #expect(await connection.closed().contains("cut"))
+                #expect(await connection.untilClosed().contains("cut"))
             }
             // The server still serves the next connection.
             try await withConnection(server.port) { connection in
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `a wait for the end of a connection can be cancelled`() async throws {
         try await withClient(.echo) { connection, _ in
-            let waiter = Task { await connection.closed() }
+            let waiter = Task { await connection.untilClosed() }
             waiter.cancel()
             #expect(await waiter.value == "no longer waiting")
             #expect(connection.state.isUsable)
@@ -96,7 +96,7 @@ struct HeartbeatTests {
 
     @Test func `with awaited answers a PING is sent soon`() {
         var beat = heartbeat()
-        beat.awaiting(true, now: at(30))
+        beat.setAwaiting(true, now: at(30))
         #expect(beat.check(now: at(34)) == .wait)
         #expect(beat.check(now: at(35)) == .ping)
         #expect(beat.next == at(37))
@@ -104,19 +104,19 @@ struct HeartbeatTests {
 
     @Test func `all received bytes count as a sign of life`() {
         var beat = heartbeat()
-        beat.awaiting(true, now: at(0))
+        beat.setAwaiting(true, now: at(0))
         #expect(beat.check(now: at(5)) == .ping)
-        beat.read(now: at(6))
+        beat.noteRead(now: at(6))
         #expect(beat.check(now: at(7)) == .wait)
         #expect(beat.check(now: at(11)) == .ping)
     }
 
     @Test func `the silence counts from the beginning of the wait`() {
         var beat = heartbeat()
-        beat.awaiting(true, now: at(50))
-        beat.awaiting(true, now: at(54))
+        beat.setAwaiting(true, now: at(50))
+        beat.setAwaiting(true, now: at(54))
         #expect(beat.next == at(55))
-        beat.awaiting(false, now: at(54))
+        beat.setAwaiting(false, now: at(54))
         #expect(beat.next == at(60))
     }
 }

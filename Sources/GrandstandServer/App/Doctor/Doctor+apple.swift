@@ -30,17 +30,17 @@ extension Doctor {
                     checks += Self.steps.map { DoctorCheck($0.name, of: subject, .ok, "") }
                     if use == "manage" {
                         reachable.insert(environment)
-                        checks.append(await clock(connection, host, configuration.requestTimeout, subject))
+                        checks.append(await skewCheck(connection, host, configuration.apnsTimeout, subject))
                     }
                     await connection.close()
                 } catch {
-                    checks += Self.failed(error, subject)
+                    checks += Self.failedChecks(error, subject)
                 }
             }
         }
         // Apps whose bundle ID APNs accepted only in lower case. The client then repeats the call and learns that.
         let lowercased = Mutex<Set<AppEnvironment>>([])
-        var settings = configuration.clientSettings()
+        var settings = configuration.apnsSettings()
         settings.remember = { app, quirk, _, _ in
             if quirk == .managementPath { lowercased.withLock { _ = $0.insert(app) } }
         }
@@ -55,7 +55,7 @@ extension Doctor {
                     continue
                 }
                 let answer = await client.listChannels(at: address)
-                checks += Self.checks(
+                checks += Self.appChecks(
                     answer, of: address.bundleID, subject,
                     lowercased: lowercased.withLock { $0.contains(address.app) })
             }
@@ -67,7 +67,7 @@ extension Doctor {
     // MARK: Connections
 
     /// The results of the connection steps: `ok` before the failed step, and `skipped` after it.
-    static func failed(_ error: HTTP2ConnectError, _ subject: String) -> [DoctorCheck] {
+    static func failedChecks(_ error: HTTP2ConnectError, _ subject: String) -> [DoctorCheck] {
         let failed = steps.firstIndex { $0.faults.contains(error.kind) } ?? 0
         return steps.enumerated().map { index, step in
             let outcome: DoctorCheck.Outcome = index < failed ? .ok : index == failed ? .failed : .skipped
@@ -77,7 +77,7 @@ extension Doctor {
 
     /// Compares this machine's clock with the header `Date` of APNs' answer. The request has no token, so APNs refuses
     /// it.
-    private func clock(
+    private func skewCheck(
         _ connection: HTTP2ClientConnection, _ host: Endpoint, _ timeout: Duration, _ subject: String
     ) async -> DoctorCheck {
         let request = HTTP2Request(
@@ -87,10 +87,10 @@ extension Doctor {
         guard let date = answer?[header: "date"].flatMap(HTTPDate.parse) else {
             return DoctorCheck("clock", of: subject, .skipped, "no answer with a Date")
         }
-        return Self.clock(offBy: now().timeIntervalSince(date), subject)
+        return Self.skewCheck(offBy: now().timeIntervalSince(date), subject)
     }
 
-    static func clock(offBy seconds: TimeInterval, _ subject: String) -> DoctorCheck {
+    static func skewCheck(offBy seconds: TimeInterval, _ subject: String) -> DoctorCheck {
         let words = "\(Int(abs(seconds))) s \(seconds < 0 ? "behind" : "ahead of") APNs"
         return DoctorCheck("clock", of: subject, abs(seconds) > clockTolerance ? .failed : .ok, words)
     }
@@ -100,7 +100,7 @@ extension Doctor {
     /// Interprets the answer to "list the channels" as the checks `token`, `capability`, `capitals` and `list`.
     ///
     /// - Parameter lowercased: whether APNs accepted the bundle ID only in lower case.
-    static func checks(
+    static func appChecks(
         _ answer: APNsAnswer<ChannelListing>, of bundleID: BundleID, _ subject: String, lowercased: Bool = false
     ) -> [DoctorCheck] {
         func check(_ name: String, _ outcome: DoctorCheck.Outcome, _ detail: String = "") -> DoctorCheck {

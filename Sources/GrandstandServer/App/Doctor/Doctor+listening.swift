@@ -21,7 +21,7 @@ extension Doctor {
         for (port, variable) in configuration.ports where port != 0 {
             let subject = "\(variable) \(configuration.host):\(port)"
             do {
-                try await Server.probe(configuration.host, port, variable)
+                try await Server.tryBinding(configuration.host, port, variable)
                 checks.append(DoctorCheck("port", of: subject, .ok, "free"))
             } catch {
                 checks.append(DoctorCheck("port", of: subject, .warning, "\(error)"))

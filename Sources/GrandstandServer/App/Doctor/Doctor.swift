@@ -49,7 +49,7 @@ package struct Doctor: Sendable {
         do {
             let session = try await DatabaseSession.connect(configuration.database, sharing: true, logger: logger)
             opened = session
-            let finding = await session.finding()
+            let finding = await session.probe()
             var database = DoctorCheck("database", .ok, "answers")
             // If the schema is wrong, the check `migrations` reports it in more detail, so this check does not.
             if let finding, finding.trouble != .schema {
@@ -59,7 +59,7 @@ package struct Doctor: Sendable {
             }
             try await session.requireUsable()
             let status = try await Migrator(session.pool).status()
-            checks += [database, try await clock(session), Self.migrations(status)]
+            checks += [database, try await skewCheck(session), Self.migrations(status)]
             let stores = Database(session.pool)
             // What would lose or refuse messages only later.
             let review = try await DatabaseReview(stores)
@@ -88,8 +88,8 @@ package struct Doctor: Sendable {
     }
 
     /// Compares this machine's clock with the database's, by the same rule as `serve`.
-    private func clock(_ session: DatabaseSession) async throws -> DoctorCheck {
-        let lead = try await session.time(now).lead
+    private func skewCheck(_ session: DatabaseSession) async throws -> DoctorCheck {
+        let lead = try await session.readClock(now).lead
         let standing = ClockStanding(lead: lead)
         return DoctorCheck(
             "database clock", standing == .right ? .ok : standing == .off ? .warning : .failed,

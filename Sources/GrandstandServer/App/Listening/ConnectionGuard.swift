@@ -6,18 +6,18 @@ internal import NIOHTTP1
 /// and answers.
 final class ConnectionGuard: ExchangeHandler {
     private var deadlines: ConnectionDeadlines
-    private let shares: ConnectionShares?
+    private let shares: ConnectionLimit?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     /// The time between two looks at the deadline.
-    private var pause: Int64
+    private var tick: Int64
 
     /// - Parameters:
     ///   - timeout: how long a header may take.
     ///   - shares: is told how many bytes wait for the client.
-    init(_ timeout: Duration, _ shares: ConnectionShares?) {
+    init(_ timeout: Duration, _ shares: ConnectionLimit?) {
         let header = Int64(timeout / .nanoseconds(1))
-        (deadlines, pause) = (ConnectionDeadlines(header: header, at: Self.now), header / 4)
+        (deadlines, tick) = (ConnectionDeadlines(header: header, at: Self.now), header / 4)
         self.shares = shares
     }
 
@@ -57,14 +57,14 @@ final class ConnectionGuard: ExchangeHandler {
         let channel = context.channel
         note(.writable(channel.isWritable))
         let waiting = channel.isWritable ? 0 : try? channel.syncOptions?.getOption(.bufferedWritableBytes)
-        shares?.hold(waiting ?? 0, for: channel)
+        shares?.setUnread(waiting ?? 0, for: channel)
         context.fireChannelWritabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             note(.stop)
-            pause = min(pause, 500_000_000)
+            tick = min(tick, 500_000_000)
             timer?.cancel()
             watch()
         }
@@ -75,7 +75,7 @@ final class ConnectionGuard: ExchangeHandler {
 
     /// Looks at the deadline four times in the time that a header may take, and more often while the server stops.
     private func watch() {
-        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(pause)) {
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(tick)) {
             if let deadline = self.deadlines.deadline, deadline <= Self.now {
                 self.context?.close(promise: nil)
             } else {

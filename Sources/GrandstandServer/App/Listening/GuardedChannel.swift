@@ -14,11 +14,11 @@ struct GuardedChannel: ServerChildChannel {
     let timeout: Duration
     let certificates: TLSCertificates?
     /// Chooses the connections to close when there are too many, or too many unread answers; `nil`: none is closed.
-    let shares: ConnectionShares?
+    let shares: ConnectionLimit?
     let lookups: LookupResponder?
 
     func setup(channel: any NIOCore.Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        shares?.open(channel)
+        shares?.add(channel)
         return channel.eventLoop.makeCompletedFuture {
             // The receive buffers are small, because each of thousands of connections may fill a few buffers before
             // they are processed.

@@ -15,7 +15,7 @@ extension Server {
     ///   - onListening: called with the port at the same time.
     static func listen(
         _ configuration: Configuration, port: Int, _ name: Logger.Message, _ responder: some HTTPResponder<APIContext>,
-        lookups: LookupResponder? = nil, shares: ConnectionShares? = nil, certificates: TLSCertificates? = nil,
+        lookups: LookupResponder? = nil, shares: ConnectionLimit? = nil, certificates: TLSCertificates? = nil,
         logger: Logger, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         let server = HTTPServerBuilder { responder in
@@ -48,7 +48,7 @@ extension Server {
     /// Checks whether a server can listen on the address, before anything is opened.
     ///
     /// - Throws: `ExitError` with host and port.
-    static func probe(_ host: String, _ port: Int, _ variable: String) async throws(ExitError) {
+    static func tryBinding(_ host: String, _ port: Int, _ variable: String) async throws(ExitError) {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -14,25 +14,25 @@ final class GaugeWatch: Sendable {
     let tenure: ChannelTenure
     /// The database's time.
     let now: @Sendable () -> Date
-    private let reading = Mutex<[GaugeSample]>([])
+    private let lastReading = Mutex<[GaugeSample]>([])
 
     init(_ channels: ChannelStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date) {
         (self.channels, self.tenure, self.now) = (channels, tenure, now)
     }
 
     /// The values of the last reading; empty: they are unknown.
-    var current: [GaugeSample] { reading.withLock(\.self) }
+    var current: [GaugeSample] { lastReading.withLock(\.self) }
 
     /// The quotas are sampled again and again within 15 seconds after a sample is due. If no replica runs then, it is
     /// missing and is not added later.
     func look() async throws {
         let now = now()
         var samples: [GaugeSample] = []
-        defer { reading.withLock { [samples] in $0 = samples } }
+        defer { lastReading.withLock { [samples] in $0 = samples } }
         let quotas = try await channels.quotas(now: now, tenure: tenure)
         samples = try await quotas.flatMap { $0.gauges(at: now) } + backlog(now: now)
         try await channels.noteLevels(of: quotas, now: now)
-        let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
+        let due = HistoryQuery.end(of: HistoryQuery.fine, at: now)
         if now.timeIntervalSince(due) <= 15 { try await channels.keepSamples(of: quotas, at: due) }
     }
 
@@ -98,7 +98,7 @@ final class GaugeWatch: Sendable {
 
 extension Quota {
     fileprivate func gauges(at now: Date) -> [GaugeSample] {
-        let app = place.labels
+        let app = app.labels
         var samples: [GaugeSample] = Channel.State.allCases.filter { $0 != .deleted }.map { state in
             ("grandstand_channels", app + [state.rawValue], Double(byState[state, default: 0]))
         }

@@ -20,7 +20,9 @@ final class Series: CounterHandler, RecorderHandler, TimerHandler {
     let labels: String
     private let state = Mutex(State())
 
-    init(_ metric: MetricDescription, _ labels: [String]) { (self.metric, self.labels) = (metric, metric.text(labels)) }
+    init(_ metric: MetricDescription, _ labels: [String]) {
+        (self.metric, self.labels) = (metric, metric.labelText(labels))
+    }
 
     /// The value of a counter or gauge; the sum of a histogram.
     var value: Double { state.withLock { $0.value } }

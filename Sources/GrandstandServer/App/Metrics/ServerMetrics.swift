@@ -25,7 +25,7 @@ struct MetricDescription: Sendable {
 
     /// The labels with their values, as text in Prometheus' format. Backslash, quotation mark and line feed of values are
     /// escaped.
-    func text(_ values: [String]) -> String {
+    func labelText(_ values: [String]) -> String {
         assert(values.count == labels.count, "\(name) has the labels \(labels)")
         return zip(labels, values).map { label, value in
             let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
@@ -43,7 +43,7 @@ final class ServerMetrics: MetricsFactory {
     /// The series by name and values of labels.
     private let series = Mutex<[[String]: Series]>([:])
     private let sources = Mutex<[@Sendable () -> [GaugeSample]]>([])
-    private let metrics = Dictionary(uniqueKeysWithValues: MetricDescription.all.map { ($0.name, $0) })
+    private let descriptions = Dictionary(uniqueKeysWithValues: MetricDescription.all.map { ($0.name, $0) })
 
     init() {
         // There are no numbered releases yet. A database must have the newest migration in this program.
@@ -65,7 +65,9 @@ final class ServerMetrics: MetricsFactory {
     }
 
     /// A metric that is not on the page is a gauge without labels.
-    private func description(_ name: String) -> MetricDescription { metrics[name] ?? MetricDescription(name: name) }
+    private func description(_ name: String) -> MetricDescription {
+        descriptions[name] ?? MetricDescription(name: name)
+    }
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, dimensions.map(\.1))
@@ -85,7 +87,7 @@ final class ServerMetrics: MetricsFactory {
     func destroyTimer(_ handler: any TimerHandler) {}
 
     /// Adds a source of gauges, which is called whenever metrics are read.
-    func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.withLock { $0.append(source) } }
+    func addSource(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.withLock { $0.append(source) } }
 
     /// Returns a counter for answers of one kind.
     ///
@@ -93,7 +95,7 @@ final class ServerMetrics: MetricsFactory {
     ///   - method: one of those that the HTTP parser knows. It refuses others.
     ///   - path: the route's path, or `none`. The request's own path is not used, so that clients cannot create new
     ///     time series.
-    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
+    func onAnswer(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
         let counter = series("grandstand_http_requests_total", [method, path, "\(status)"])
         let timer = series("grandstand_http_request_seconds", [method, path])
         return { time in
@@ -103,7 +105,7 @@ final class ServerMetrics: MetricsFactory {
     }
 
     /// Returns a counter for lookups that ended with one result.
-    func lookups(_ result: LookupResult) -> @Sendable () -> Void {
+    func onLookup(_ result: LookupResult) -> @Sendable () -> Void {
         let counter = series("grandstand_lookups_total", [result.rawValue])
         return { counter.increment(by: 1) }
     }
@@ -118,7 +120,9 @@ final class ServerMetrics: MetricsFactory {
             if !metric.help.isEmpty { text += "# HELP \(name) \(metric.help)\n" }
             text += "# TYPE \(name) \(kind)\n"
             for one in (kept[name] ?? []).sorted(by: { $0.labels < $1.labels }) { one.write(to: &text) }
-            for gauge in momentary[name] ?? [] { text += Series.line(name, metric.text(gauge.labels), gauge.value) }
+            for gauge in momentary[name] ?? [] {
+                text += Series.line(name, metric.labelText(gauge.labels), gauge.value)
+            }
         }
         return Array(text.utf8)
     }

@@ -9,13 +9,13 @@ package protocol WritesNulls {
 ///
 /// The text is written while the value is encoded. So a type can open one container only, and no containers in it.
 /// `JSONWriter.encode` uses it.
-package final class JSONSink: Encoder {
+package final class JSONTextEncoder: Encoder {
     // A sink belongs to one call of `JSONWriter.encode`. Checks of exclusive access would take an eighth of the time.
     @exclusivity(unchecked) var json = JSONWriter()
     /// The type of the value that is being written.
     @exclusivity(unchecked) private var type: Any.Type = Never.self
     /// The bracket that ends the value that is being written; `nil`: it is neither an object nor an array.
-    @exclusivity(unchecked) private var end: UInt8?
+    @exclusivity(unchecked) private var endBracket: UInt8?
     /// The members that are left out of the object that is being written, if they have no value; `nil`: all of them.
     @exclusivity(unchecked) private var leftOut: [String]?
     /// Where each member of a dictionary begins; `nil`: the object that is being written is none.
@@ -25,13 +25,13 @@ package final class JSONSink: Encoder {
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func write<Value: Encodable>(_ value: Value) throws {
-        if json.plain(value) { return }
-        let outer = (type, end, leftOut, unsorted)
-        defer { (type, end, leftOut, unsorted) = outer }
-        (type, end, leftOut, unsorted) = (Value.self, nil, nil, nil)
+        if json.scalar(value) { return }
+        let outer = (type, endBracket, leftOut, unsorted)
+        defer { (type, endBracket, leftOut, unsorted) = outer }
+        (type, endBracket, leftOut, unsorted) = (Value.self, nil, nil, nil)
         try value.encode(to: self)
         if let unsorted { json.sort(unsorted) }
-        if let end { json.close(end) }
+        if let endBracket { json.close(endBracket) }
     }
 
     /// Writes JSON text unchanged.
@@ -73,13 +73,13 @@ package final class JSONSink: Encoder {
     package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     private func open(_ begin: Unicode.Scalar, _ end: Unicode.Scalar) {
-        precondition(self.end == nil, "a value has one container")
+        precondition(self.endBracket == nil, "a value has one container")
         json.open(UInt8(ascii: begin))
-        self.end = UInt8(ascii: end)
+        self.endBracket = UInt8(ascii: end)
     }
 }
 
-extension JSONSink: SingleValueEncodingContainer {
+extension JSONTextEncoder: SingleValueEncodingContainer {
     package func encodeNil() { json.null() }
     package func encode(_ value: Bool) { json.boolean(value) }
     package func encode(_ value: Float) { encode(Double(value)) }
@@ -94,9 +94,9 @@ extension JSONSink: SingleValueEncodingContainer {
     package func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
 }
 
-extension JSONSink {
+extension JSONTextEncoder {
     private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
-        let sink: JSONSink
+        let sink: JSONTextEncoder
         var codingPath: [any CodingKey] { [] }
 
         func encodeNil(forKey key: Key) {
@@ -116,18 +116,18 @@ extension JSONSink {
         func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try sink.write(key.stringValue, given: value) }
         func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try sink.write(key.stringValue, given: value) }
 
-        func nestedContainer<Inner>(keyedBy _: Inner.Type, forKey _: Key) -> KeyedEncodingContainer<Inner> { unused() }
-        func nestedUnkeyedContainer(forKey _: Key) -> any UnkeyedEncodingContainer { unused() }
-        func superEncoder() -> any Encoder { unused() }
-        func superEncoder(forKey _: Key) -> any Encoder { unused() }
+        func nestedContainer<Inner>(keyedBy _: Inner.Type, forKey _: Key) -> KeyedEncodingContainer<Inner> { refuse() }
+        func nestedUnkeyedContainer(forKey _: Key) -> any UnkeyedEncodingContainer { refuse() }
+        func superEncoder() -> any Encoder { refuse() }
+        func superEncoder(forKey _: Key) -> any Encoder { refuse() }
     }
 
     private struct Elements: UnkeyedEncodingContainer {
-        let sink: JSONSink
+        let sink: JSONTextEncoder
         private(set) var count = 0
         var codingPath: [any CodingKey] { [] }
 
-        init(sink: JSONSink) { self.sink = sink }
+        init(sink: JSONTextEncoder) { self.sink = sink }
 
         mutating func encodeNil() {
             sink.json.null()
@@ -139,10 +139,10 @@ extension JSONSink {
             count += 1
         }
 
-        func nestedContainer<Inner>(keyedBy _: Inner.Type) -> KeyedEncodingContainer<Inner> { unused() }
-        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { unused() }
-        func superEncoder() -> any Encoder { unused() }
+        func nestedContainer<Inner>(keyedBy _: Inner.Type) -> KeyedEncodingContainer<Inner> { refuse() }
+        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { refuse() }
+        func superEncoder() -> any Encoder { refuse() }
     }
 }
 
-private func unused() -> Never { preconditionFailure("a container in a container is not written") }
+private func refuse() -> Never { preconditionFailure("a container in a container is not written") }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// How a calendar's text becomes entries: the organiser's settings and the time zones.
-struct CalendarReading: Sendable {
+struct CalendarReader: Sendable {
     enum Format: String, Sendable {
         case ics, csv
     }
@@ -16,17 +16,17 @@ struct CalendarReading: Sendable {
     var timeZone: TimeZone?
     /// The time zone for times whose zone is missing or unknown on this machine. It takes precedence over `timeZone`.
     /// `nil`: an unknown zone is a fault.
-    var fallback: TimeZone?
+    var commandZone: TimeZone?
 
     /// The plan's words of `status`, in lower case. They take precedence over `words`.
     var statuses: [String: CalendarEntry.Status] = [:]
     /// Whether an entry without a time of day is postponed, instead of a fault.
-    var postponesWithoutTime = false
+    var postponesUntimed = false
     /// Whether a start at 00:00 is a time, not an unknown one.
     var acceptsMidnight = false
 
     /// The properties of iCalendar for the values that every entry has.
-    private static let properties = ["uid": "UID", "startsAt": "DTSTART", "endsAt": "DTEND", "status": "STATUS"]
+    private static let icsProperties = ["uid": "UID", "startsAt": "DTSTART", "endsAt": "DTEND", "status": "STATUS"]
     /// What the words of a status mean.
     private static let words: [String: CalendarEntry.Status] = [
         "": .scheduled, "scheduled": .scheduled, "confirmed": .scheduled, "live": .scheduled, "finished": .scheduled,
@@ -37,9 +37,7 @@ struct CalendarReading: Sendable {
     /// Reads a whole file. Single entries that cannot be read become faults.
     ///
     /// - Throws: if the whole file cannot be read, or its end is missing.
-    func read(
-        _ bytes: [UInt8]
-    ) throws(CalendarFault) -> (entries: [CalendarEntry], faults: [CalendarFault]) {
+    func read(_ bytes: [UInt8]) throws(CalendarFault) -> (entries: [CalendarEntry], faults: [CalendarFault]) {
         let needed = columns.values.filter { !$0.isEmpty && !$0.contains("{") }.sorted()
         let rows = try format == .ics ? CalendarRow.events(bytes) : CalendarRow.records(bytes, columns: needed)
         guard rows.count <= CalendarLimits.entries else {
@@ -80,7 +78,7 @@ struct CalendarReading: Sendable {
 
     /// The column or property of a value, or its template.
     private func column(_ name: String) -> String {
-        columns[name] ?? (format == .ics ? Self.properties[name] : nil) ?? name
+        columns[name] ?? (format == .ics ? Self.icsProperties[name] : nil) ?? name
     }
 
     /// The value of a name; `nil`: there is none.
@@ -160,7 +158,7 @@ struct CalendarReading: Sendable {
             )
         }
         guard let start = begins.time, start.hasTime, acceptsMidnight || !start.isMidnight(in: begins.zone) else {
-            if postponesWithoutTime { return nil }
+            if postponesUntimed { return nil }
             throw CalendarFault(
                 line: begins.line,
                 begins.time?.hasTime == true
@@ -175,8 +173,7 @@ struct CalendarReading: Sendable {
         } else if format == .ics, columns["endsAt"] != "", let duration = row.cells["DURATION"] {
             endsAt = start.adding(duration.text, in: begins.zone)
             guard endsAt != nil else {
-                throw CalendarFault(
-                    line: duration.line, "\(duration.text.prefix(100)) is not a duration such as PT2H.")
+                throw CalendarFault(line: duration.line, "\(duration.text.prefix(100)) is not a duration such as PT2H.")
             }
         }
         if let endsAt, endsAt <= startsAt {
@@ -209,12 +206,11 @@ struct CalendarReading: Sendable {
         if format == .ics, time?.offset != nil { return (time, .gmt, line) }
         guard let name = format == .ics ? cell?.zone : value("timeZone", row), !name.isEmpty else {
             // Many files have an invalid name for their own time zone; such a name counts as UTC.
-            return (time, fallback ?? timeZone ?? row.zone.flatMap(TimeZone.named) ?? .gmt, line)
+            return (time, commandZone ?? timeZone ?? row.zone.flatMap(TimeZone.named) ?? .gmt, line)
         }
-        guard let zone = TimeZone.named(name) ?? fallback else {
+        guard let zone = TimeZone.named(name) ?? commandZone else {
             let advice = "Name one with --time-zone, e.g. Europe/Vienna."
-            throw CalendarFault(
-                line: line, "There is no time zone \(name.prefix(100)) on this machine. \(advice)")
+            throw CalendarFault(line: line, "There is no time zone \(name.prefix(100)) on this machine. \(advice)")
         }
         return (time, zone, line)
     }

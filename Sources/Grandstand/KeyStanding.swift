@@ -3,7 +3,7 @@ package import FoundationEssentials
 internal import JSON
 
 /// A signing key and the APNs environment that it is used for.
-package struct KeyUse: Sendable, Hashable {
+package struct UsedKey: Sendable, Hashable {
     package var credentials: Credentials
     package var environment: APNsEnvironment
 
@@ -26,7 +26,7 @@ package struct KeyRefusal: Sendable, Hashable {
     }
 
     /// The refusal as a sentence for people.
-    package func finding(of credentials: Credentials) -> String {
+    package func sentence(of credentials: Credentials) -> String {
         "APNs refuses the provider tokens of the key \(credentials.keyID) (team \(credentials.teamID)) since "
             + "\(RFC3339.text(since)): \(reason)"
     }
@@ -35,7 +35,7 @@ package struct KeyRefusal: Sendable, Hashable {
 /// Decides whether requests with a key's provider token are sent. After two refusals of the token in a row, requests
 /// wait. Then a single probe is sent every few seconds, until APNs accepts a probe. Pure: the result depends only on the
 /// answers and the given time.
-package struct TokenStanding: Sendable, Equatable {
+package struct KeyStanding: Sendable, Equatable {
     /// What a request may do.
     package enum Permission: Sendable, Equatable {
         /// Send the request. While APNs refuses the token, the request shows whether APNs accepts it again.
@@ -50,12 +50,12 @@ package struct TokenStanding: Sendable, Equatable {
     package static let pause: TimeInterval = 3
 
     /// The refusals in a row: their number, and the newest.
-    private var count = 0
+    private var refusals = 0
     private var newest: KeyRefusal?
     private var probeAt: Date?
 
     /// The current refusal; `nil` while requests are sent.
-    package var refusal: KeyRefusal? { count < Self.threshold ? nil : newest }
+    package var refusal: KeyRefusal? { refusals < Self.threshold ? nil : newest }
 
     package init() {}
 
@@ -73,9 +73,9 @@ package struct TokenStanding: Sendable, Equatable {
     ///
     /// - Returns: whether requests begin to wait because of this refusal.
     package mutating func refused(_ reason: APNsReason, now: Date) -> Bool {
-        count += 1
+        refusals += 1
         newest = KeyRefusal(reason: reason, since: newest?.since ?? now)
-        guard count == Self.threshold else { return false }
+        guard refusals == Self.threshold else { return false }
         probeAt = now.addingTimeInterval(Self.pause)
         return true
     }

@@ -1,12 +1,12 @@
 package import Foundation
 package import GrandstandClient
 
-/// Decides what an installation uploads next, and how an answer changes its record. The courier is pure: it gets the
+/// Decides what an installation uploads next, and how an answer changes its record. The planner is pure: it gets the
 /// time as an argument, and returns requests.
 ///
 /// Only one request is in progress at a time. The values stored here, and not in the record, are valid for one launch:
 /// a refused key, permanent refusals, and the backoff.
-package struct Courier: Sendable {
+package struct UploadPlanner: Sendable {
     /// The next step.
     package enum Step: Sendable, Hashable {
         case send(DeviceRequest)
@@ -33,7 +33,7 @@ package struct Courier: Sendable {
     /// again.
     private var rejections: [String: (version: Int, problem: ServerProblem)] = [:]
     /// Why the last attempt failed.
-    package private(set) var trouble: String?
+    package private(set) var lastError: String?
 
     package init() {}
 
@@ -46,7 +46,7 @@ package struct Courier: Sendable {
     }
 
     /// When a registration without a change is due; `nil`: no such registration is due.
-    package func repetition(of record: DeviceRecord) -> TimeInterval? {
+    package func repeatTime(of record: DeviceRecord) -> TimeInterval? {
         keyRefusal == nil && !record.isLeaving && registration(of: record) != nil ? repeatAt : nil
     }
 
@@ -77,8 +77,8 @@ package struct Courier: Sendable {
     /// Ends the wait between attempts, unless the server asked for the wait. Call this method when the app is launched,
     /// comes to the foreground, or the network is back.
     ///
-    /// - Parameter delay: seconds after which the installation registers again without a change (`Repetition`); `nil`:
-    ///   the installation does not register again without a change.
+    /// - Parameter delay: seconds after which the installation registers again without a change (`Reregistration`);
+    ///   `nil`: the installation does not register again without a change.
     package mutating func hurry(at now: TimeInterval, repeatAfter delay: TimeInterval? = nil) {
         backoff.hurry()
         repeatAt = delay.map { now + $0 }
@@ -86,7 +86,7 @@ package struct Courier: Sendable {
 
     /// Pauses all requests, for example because the record is not accessible.
     package mutating func pause(_ why: String, at now: TimeInterval, jitter: Double) {
-        trouble = why
+        lastError = why
         backoff.fail(at: now, jitter: jitter)
     }
 
@@ -98,7 +98,7 @@ package struct Courier: Sendable {
     /// Records the outcome of a request.
     ///
     /// - Parameters:
-    ///   - outcome: what `DeviceServer.perform` returned or threw.
+    ///   - outcome: what `DeviceAPI.perform` returned or threw.
     ///   - jitter: a random number from 0 up to 1.
     package mutating func settle(
         _ request: DeviceRequest, _ outcome: Result<Bool, any Error>, _ record: inout DeviceRecord,
@@ -107,10 +107,10 @@ package struct Courier: Sendable {
         switch outcome {
         case .success(let isNew):
             backoff.succeed()
-            trouble = nil
-            return accept(request, isNew: isNew, &record)
+            lastError = nil
+            return accepted(request, isNew: isNew, &record)
         case .failure(let refusal as ServerProblem):
-            return refuse(request, refusal, &record, at: now, jitter: jitter)
+            return refused(request, refusal, &record, at: now, jitter: jitter)
         case .failure(let error):
             doubt(request, &record)
             pause("\(error)", at: now, jitter: jitter)
@@ -118,7 +118,7 @@ package struct Courier: Sendable {
         }
     }
 
-    private mutating func accept(
+    private mutating func accepted(
         _ request: DeviceRequest, isNew: Bool, _ record: inout DeviceRecord
     ) -> Consequence? {
         rejections[request.subject.name] = nil
@@ -127,26 +127,26 @@ package struct Courier: Sendable {
             repeatAt = nil
             // The server forgot the installation, the installation is new, or an earlier request without an answer
             // created it. In all cases, the server does not know the activities, so they are reported again.
-            if isNew || record.unanswered > 1 { record.startAnew() }
+            if isNew || record.unanswered > 1 { record.resetConfirmed() }
             record.unanswered = 0
             // Another process of the app may have uploaded newer facts in the meantime.
             record.confirmed = [record.confirmed, facts.sequence].compactMap(\.self).max()
         case .report(let activity):
             record.activities[activity.id]?.confirmed = activity.version
-            record.drop(activity.id)
+            record.dropSettled(activity.id)
         case .forget:
             if record.isLeaving { return .forgotten }
             // People followed or showed something while the installation was being forgotten.
-            record.startAnew()
+            record.resetConfirmed()
         }
         return nil
     }
 
-    private mutating func refuse(
+    private mutating func refused(
         _ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord, at now: TimeInterval,
         jitter: Double
     ) -> Consequence? {
-        trouble = "\(refusal)"
+        lastError = "\(refusal)"
         // A permanent refusal or a 429 proves that the server did not process the request. Any other refusal counts as
         // no answer, because a proxy may answer 502 or 504 although the server processed the request.
         if case .register = request, !refusal.isTemporary || refusal.status == 429 {
@@ -168,7 +168,7 @@ package struct Courier: Sendable {
             record.sequence = max(record.sequence, refusal.sequence ?? 0) + 1
             record.confirmed = nil
         case .installationNotFound:
-            record.startAnew()
+            record.resetConfirmed()
             backoff.fail(at: now, jitter: jitter)
         case .wrongInstallationSecret:
             backoff.fail(at: now, jitter: jitter)

@@ -1,5 +1,5 @@
 /// JSON Pointers.
-package enum JSONText {
+package enum PointerText {
     /// A JSON Pointer (RFC 6901): the parts, each after a `/`, with `~` and `/` escaped.
     package static func pointer(_ parts: some Sequence<String>) -> String {
         parts.map { part in

@@ -8,7 +8,7 @@ private final class SchemaDefinitions {
 }
 
 /// Derives the schemas of types by running their own `init(from:)`. A schema is a JSON text.
-struct SchemaRecording {
+struct SchemaRecorder {
     private let definitions = SchemaDefinitions()
     /// The types that contain the one that is recorded.
     private var outer: [any Decodable.Type] = []
@@ -21,7 +21,7 @@ struct SchemaRecording {
             throw Unrecordable(type, "is text in base64, which the schema cannot describe.")
         }
         if let composite = type as? any SchemaComposite.Type { return try composite.schema(self) }
-        if let cases = type as? any SchemaCases.Type, let choice = try choice(cases) { return choice }
+        if let cases = type as? any SchemaCases.Type, let choice = try rawCases(cases) { return choice }
         let identity = ObjectIdentifier(type)
         if outer.contains(where: { $0 == type }) {
             let name = definitions.names[identity] ?? "T\(definitions.names.count + 1)"
@@ -34,7 +34,7 @@ struct SchemaRecording {
         return Self.reference(name)
     }
 
-    private func within(_ type: any Decodable.Type) -> SchemaRecording {
+    private func within(_ type: any Decodable.Type) -> SchemaRecorder {
         var inner = self
         inner.outer.append(type)
         return inner
@@ -70,9 +70,9 @@ struct SchemaRecording {
             })
         else { throw Unrecordable(type, "reads different members, depending on the values it finds.") }
         for (index, ask) in asks.enumerated() {
-            let run = SchemaRun(type: type, trial: 1, recording: self, failing: index)
+            let run = SchemaRun(type: type, trial: 1, recording: self, failingAsk: index)
             if (try? type.init(from: run)) != nil {
-                let words = Self.words(ask.path)
+                let words = Self.describe(ask.path)
                 throw Unrecordable(type, "ignores the error when \(words) cannot be decoded.")
             }
         }
@@ -80,7 +80,7 @@ struct SchemaRecording {
         return asks.isEmpty ? "{}" : try Self.schema(of: asks, at: [], in: type)
     }
 
-    private static func words(_ path: [String]) -> String {
+    private static func describe(_ path: [String]) -> String {
         path.isEmpty ? "its value" : "the member \(path.joined(separator: "."))"
     }
 
@@ -103,7 +103,7 @@ struct SchemaRecording {
         let own = asks.filter { $0.path == path }
         let inner = asks.filter { $0.path.count > path.count && $0.path.starts(with: path) }
         guard let first = own.first, own.allSatisfy({ $0 == first }), first.schema == nil || inner.isEmpty else {
-            throw Unrecordable(type, "decodes \(words(path)) as several types.")
+            throw Unrecordable(type, "decodes \(describe(path)) as several types.")
         }
         if let schema = first.schema { return first.isOptional ? nullable(schema) : schema }
         var (names, required) = ([String](), [String]())
@@ -121,20 +121,20 @@ struct SchemaRecording {
     // MARK: Enums with raw values
 
     /// - Returns: `nil` if the raw values are neither texts nor numbers, or the type has its own way of decoding.
-    private func choice<Cases: SchemaCases>(_ type: Cases.Type) throws -> String? {
+    private func rawCases<Cases: SchemaCases>(_ type: Cases.Type) throws -> String? {
         let raws = type.allCases.map(\.rawValue)
         let texts = try raws.compactMap(Self.text)
         guard texts.count == raws.count, let leaf = SchemaLeaf.of(Cases.RawValue.self),
             let unknown = try leaf.samples.first(where: { try Self.text($0).map { !texts.contains($0) } ?? false })
         else { return nil }
         for (raw, text) in zip(raws, texts) {
-            let run = SchemaRun(type: type, trial: 0, recording: within(type), fixed: raw)
+            let run = SchemaRun(type: type, trial: 0, recording: within(type), fixedValue: raw)
             guard let read = try? type.init(from: run), run.notes.asks.map(\.path) == [[]],
                 try Self.text(read.rawValue) == text
             else { return nil }
         }
         // An enum that decodes unknown values as one of its cases is recorded like any other type.
-        let run = SchemaRun(type: type, trial: 0, recording: within(type), fixed: unknown)
+        let run = SchemaRun(type: type, trial: 0, recording: within(type), fixedValue: unknown)
         guard (try? type.init(from: run)) == nil else { return nil }
         return #"{"type":"\#(leaf.type)","enum":[\#(texts.joined(separator: ","))]}"#
     }

@@ -8,9 +8,9 @@
 ///
 /// `JSONValue.decode` uses it. The paths of errors are made while the error is thrown on, so that values without faults
 /// need none.
-package struct JSONReader: Decoder {
+package struct ValueDecoder: Decoder {
     package let value: JSONValue
-    let refusesOthers: Bool
+    let isStrict: Bool
     package var codingPath: [any CodingKey] { [] }
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -34,21 +34,21 @@ package struct JSONReader: Decoder {
 
     package func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = value.kind else { throw value.mismatch("an object") }
-        if refusesOthers, let other = members.first(where: { Key(stringValue: $0.name) == nil }) {
+        if isStrict, let other = members.first(where: { Key(stringValue: $0.name) == nil }) {
             throw DecodingError.fault("\(other.name.quotedJSON) is unknown")
         }
-        return KeyedDecodingContainer(Members(members, refusesOthers))
+        return KeyedDecodingContainer(Members(members, isStrict))
     }
 
     package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let elements) = value.kind else { throw value.mismatch("an array") }
-        return Elements(elements, refusesOthers)
+        return Elements(elements, isStrict)
     }
 
     package func singleValueContainer() -> any SingleValueDecodingContainer { self }
 }
 
-extension JSONReader: SingleValueDecodingContainer {
+extension ValueDecoder: SingleValueDecodingContainer {
     package func decodeNil() -> Bool { value.isNull }
 
     package func decode(_: String.Type) throws -> String {
@@ -82,29 +82,29 @@ extension JSONReader: SingleValueDecodingContainer {
     package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read(type) }
 }
 
-extension JSONReader {
+extension ValueDecoder {
     private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         private let members: [(name: String, value: JSONValue)]
         /// The values by name, for an object with so many members that it would take long to search for each.
         private let byName: [String: JSONValue]?
-        private let refusesOthers: Bool
+        private let isStrict: Bool
         var codingPath: [any CodingKey] { [] }
 
         init(_ members: [(name: String, value: JSONValue)], _ refusesOthers: Bool) {
             self.members = members
-            self.refusesOthers = refusesOthers
+            self.isStrict = refusesOthers
             byName =
                 members.count > 20 ? Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first } : nil
         }
 
         /// `nil`: the member is not there.
-        private func reader(_ key: Key) -> JSONReader? {
+        private func reader(_ key: Key) -> ValueDecoder? {
             let name = key.stringValue
             let value = byName.map { $0[name] } ?? members.first { $0.name == name }?.value
-            return value.map { JSONReader(value: $0, refusesOthers: refusesOthers) }
+            return value.map { ValueDecoder(value: $0, isStrict: isStrict) }
         }
 
-        private func required(_ key: Key) throws -> JSONReader {
+        private func required(_ key: Key) throws -> ValueDecoder {
             if let reader = reader(key) { return reader }
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: [], debugDescription: "\(key.stringValue) is not there"))
@@ -119,13 +119,13 @@ extension JSONReader {
         }
 
         // The protocol has an own requirement for each plain type, which would search the member three times.
-        func decodeIfPresent<Value: Decodable>(_: Value.Type, forKey key: Key) throws -> Value? { try present(key) }
-        func decodeIfPresent(_: String.Type, forKey key: Key) throws -> String? { try present(key) }
-        func decodeIfPresent(_: Int.Type, forKey key: Key) throws -> Int? { try present(key) }
-        func decodeIfPresent(_: Double.Type, forKey key: Key) throws -> Double? { try present(key) }
-        func decodeIfPresent(_: Bool.Type, forKey key: Key) throws -> Bool? { try present(key) }
+        func decodeIfPresent<Value: Decodable>(_: Value.Type, forKey key: Key) throws -> Value? { try maybe(key) }
+        func decodeIfPresent(_: String.Type, forKey key: Key) throws -> String? { try maybe(key) }
+        func decodeIfPresent(_: Int.Type, forKey key: Key) throws -> Int? { try maybe(key) }
+        func decodeIfPresent(_: Double.Type, forKey key: Key) throws -> Double? { try maybe(key) }
+        func decodeIfPresent(_: Bool.Type, forKey key: Key) throws -> Bool? { try maybe(key) }
 
-        private func present<Value: Decodable>(_ key: Key) throws -> Value? {
+        private func maybe<Value: Decodable>(_ key: Key) throws -> Value? {
             guard let reader = reader(key), !reader.decodeNil() else { return nil }
             return try reader.read(at: key)
         }
@@ -144,7 +144,7 @@ extension JSONReader {
 
     private struct Elements: UnkeyedDecodingContainer {
         private let elements: [JSONValue]
-        private let refusesOthers: Bool
+        private let isStrict: Bool
         private(set) var currentIndex = 0
         var codingPath: [any CodingKey] { [] }
         var count: Int? { elements.count }
@@ -152,22 +152,22 @@ extension JSONReader {
 
         init(_ elements: [JSONValue], _ refusesOthers: Bool) {
             self.elements = elements
-            self.refusesOthers = refusesOthers
+            self.isStrict = refusesOthers
         }
 
-        private func next() throws -> JSONReader {
+        private func current() throws -> ValueDecoder {
             guard !isAtEnd else { throw DecodingError.fault("there are only \(elements.count) elements") }
-            return JSONReader(value: elements[currentIndex], refusesOthers: refusesOthers)
+            return ValueDecoder(value: elements[currentIndex], isStrict: isStrict)
         }
 
         mutating func decodeNil() throws -> Bool {
-            guard try next().decodeNil() else { return false }
+            guard try current().decodeNil() else { return false }
             currentIndex += 1
             return true
         }
 
         mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            let value = try next().read(type, at: Place(index: currentIndex))
+            let value = try current().read(type, at: IndexKey(index: currentIndex))
             currentIndex += 1
             return value
         }
@@ -182,12 +182,12 @@ extension JSONReader {
 
         mutating func superDecoder() throws -> any Decoder {
             defer { currentIndex += 1 }
-            return try next()
+            return try current()
         }
     }
 
     /// The number of an element, in the path of an error.
-    private struct Place: CodingKey {
+    private struct IndexKey: CodingKey {
         let index: Int
         var intValue: Int? { index }
         var stringValue: String { String(index) }
@@ -217,7 +217,7 @@ extension JSONValue {
     /// - Throws: `DecodingError` with the path to the fault.
     package func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, refusingOthers refusesOthers: Bool = false
-    ) throws -> Value { try JSONReader(value: self, refusesOthers: refusesOthers).read(type) }
+    ) throws -> Value { try ValueDecoder(value: self, isStrict: refusesOthers).read(type) }
 
     fileprivate func mismatch(_ expected: String) -> DecodingError {
         .typeMismatch(
@@ -251,7 +251,9 @@ extension DecodingError {
 extension JSONValue: Decodable {
     /// Any value, as it is. Only this codec has it.
     package init(from decoder: any Decoder) throws {
-        guard let reader = decoder as? JSONReader else { throw DecodingError.fault("JSON is read by JSONValue.decode") }
+        guard let reader = decoder as? ValueDecoder else {
+            throw DecodingError.fault("JSON is read by JSONValue.decode")
+        }
         self = reader.value
     }
 }

@@ -9,7 +9,7 @@ struct RetentionRule: Sendable {
     /// Seconds for which a row is kept after its end: its settlement, expiry, last report or last use.
     let keep: TimeInterval
     /// How many rows one step deletes. The number is small, so that no other transaction waits long for the step.
-    var step = 500
+    var chunk = 500
     /// Removes up to `limit` rows that ended before `cutoff`, the oldest first, together with all rows that belong to
     /// them. Rows that are still needed stay.
     let old: @Sendable (_ cutoff: Date, _ limit: Int) -> Removal
@@ -64,7 +64,7 @@ extension Database {
         var failure: (any Error)?
         for rule in rules {
             do {
-                while try await prune(rule, before: now() - rule.keep, limit: rule.step) >= rule.step {
+                while try await prune(rule, before: now() - rule.keep, limit: rule.chunk) >= rule.chunk {
                     try await Task.sleep(for: .milliseconds(100))
                 }
             } catch {
@@ -86,7 +86,7 @@ extension Database {
 }
 
 /// What is deleted when it is old or when its app was deleted, and how.
-enum PostgresHistory {
+enum Retention {
     /// - Parameters:
     ///   - history: seconds for which events and everything about them are kept; `audit` and `installations`: the same
     ///     for the audit log and for installations.
@@ -95,7 +95,7 @@ enum PostgresHistory {
     ) -> [RetentionRule] {
         [
             // Settled broadcasts. An event's newest content stays.
-            old("broadcasts", in: "broadcasts", by: "accepted_at", keep: history) {
+            rule("broadcasts", in: "broadcasts", by: "accepted_at", keep: history) {
                 """
                 not scheduled and not exists (select from deliveries d where d.broadcast_id = t.id
                     and (d.settled_at is null or d.settled_at >= \($0)))
@@ -104,7 +104,7 @@ enum PostgresHistory {
                 """
             },
             // Events that are over, with all their rows. An event has about twenty rows in addition to its messages.
-            RetentionRule(name: "events", keep: history, step: 50) {
+            RetentionRule(name: "events", keep: history, chunk: 50) {
                 Removal(events(before: $0, limit: $1)) {
                     [
                         starts(of: "(select id from start_runs where event_key = any(\($0)) offset 0) r"),
@@ -113,11 +113,12 @@ enum PostgresHistory {
                 }
             },
             // Installations that were not seen, with all their rows: about five for each.
-            old(
-                "installations", in: "installations", by: "seen_at", keep: installations, removing: DeviceAccount.delete
+            rule(
+                "installations", in: "installations", by: "seen_at", keep: installations,
+                removing: InstallationTotals.deleteDevices
             ),
             // Deleted channels, with the messages that were sent to them, and audiences that have only them.
-            old("channels", in: "channels", by: "changed_at", keep: history, step: 100) { _ in
+            rule("channels", in: "channels", by: "changed_at", keep: history, step: 100) { _ in
                 """
                 state = 'deleted' and (select true from audiences l
                     cross join lateral \(ChannelStore.pending(lane: "l.lane")) d where l.channel = t.id limit 1) is null
@@ -130,23 +131,23 @@ enum PostgresHistory {
                 """
             },
             // Audiences that were removed, and those of channels without an event. Those with a channel stay as long as it.
-            old("lanes", in: "audiences", by: "closed_at", keep: history) { _ in
+            rule("lanes", in: "audiences", by: "closed_at", keep: history) { _ in
                 "channel is null and event_key is null and \(ChannelStore.unsettled(lane: "t.lane")) is null"
             },
             // Settled webhook messages, and messages that wait for a disabled webhook.
-            old("webhook messages", in: "webhook_messages", by: "created_at", keep: history) {
+            rule("webhook messages", in: "webhook_messages", by: "created_at", keep: history) {
                 """
                 (settled_at < \($0) or state = 'queued'
                     and exists (select from webhooks where id = t.webhook and state = 'disabled'))
                 """
             },
             // Activities without a report. No activity exists on a device for longer than half a day.
-            old("activities", in: "activities", by: "reported_at", keep: history),
+            rule("activities", in: "activities", by: "reported_at", keep: history),
             // API keys that were revoked or expired.
-            old("keys", in: "api_keys", by: "least(revoked_at, expires_at)", keep: audit),
+            rule("keys", in: "api_keys", by: "least(revoked_at, expires_at)", keep: audit),
             // Whole days of the audit log; entries younger than 30 days always stay. `prune_audit_log` also adds an entry
             // about the deletion. The trigger that keeps the log append-only allows no other way to delete.
-            RetentionRule(name: "audit entries", keep: audit, step: 5_000) { cutoff, limit in
+            RetentionRule(name: "audit entries", keep: audit, chunk: 5_000) { cutoff, limit in
                 Removal("select 1") { _ in
                     [
                         """
@@ -157,9 +158,9 @@ enum PostgresHistory {
                 }
             },
             // Stored answers to requests with an `Idempotency-Key`.
-            old("kept answers", in: "idempotency_keys", by: "accepted_at", keep: IdempotencyStore.lifetime),
+            rule("kept answers", in: "idempotency_keys", by: "accepted_at", keep: IdempotencyStore.lifetime),
             // Changes that every replica has read, or will not need because it reads everything.
-            old("lookup journal", in: "lookup_journal", by: "at", keep: LookupStore.journalSeconds, step: 5_000),
+            rule("lookup journal", in: "lookup_journal", by: "at", keep: LookupStore.journalSeconds, step: 5_000),
         ]
     }
 
@@ -210,12 +211,12 @@ enum PostgresHistory {
 
     /// A rule for the rows `t` of a table by their `time`, if `condition` holds. A row that another transaction has locked is
     /// left for the next step.
-    private static func old(
+    private static func rule(
         _ name: String, in table: PostgresQuery, by time: PostgresQuery, keep: TimeInterval, step: Int = 500,
         also condition: @escaping @Sendable (_ cutoff: Date) -> PostgresQuery = { _ in "true" },
         removing delete: (@Sendable (_ condition: PostgresQuery) -> PostgresQuery)? = nil
     ) -> RetentionRule {
-        RetentionRule(name: name, keep: keep, step: step) { cutoff, limit in
+        RetentionRule(name: name, keep: keep, chunk: step) { cutoff, limit in
             Removal(
                 """
                 select ctid from \(table) t where \(time) < \(cutoff) and \(condition(cutoff))
@@ -255,8 +256,7 @@ enum PostgresHistory {
 
     private static func broadcasts(_ condition: PostgresQuery) -> PostgresQuery {
         """
-        delete from broadcasts where id = any(array(
-            select id from broadcasts where \(condition) limit \(Removal.most)))
+        delete from broadcasts where id = any(array(select id from broadcasts where \(condition) limit \(Removal.most)))
         """
     }
 }

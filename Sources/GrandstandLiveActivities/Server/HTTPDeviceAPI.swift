@@ -1,9 +1,9 @@
 internal import Foundation
 package import GrandstandClient
 
-/// The server over HTTP, for one app in one environment. `GrandstandServer` makes each request once. `Courier` decides
-/// about repetitions, because `Courier` knows whether a request is still up to date.
-package struct GrandstandServer: DeviceServer {
+/// The server over HTTP, for one app in one environment. `HTTPDeviceAPI` makes each request once. `UploadPlanner`
+/// decides about repetitions, because `UploadPlanner` knows whether a request is still up to date.
+package struct HTTPDeviceAPI: DeviceAPI {
     private let client: GrandstandClient
     private let app: GrandstandClient.AppEnvironment
 
@@ -32,8 +32,7 @@ package struct GrandstandServer: DeviceServer {
     }
 
     package func lookup(_ eventKey: String, variant: String?) async throws -> Lookup {
-        let found = try await client.lookup(
-            eventKey, in: app, variant: variant, contentState: true, patience: .zero)
+        let found = try await client.lookup(eventKey, in: app, variant: variant, contentState: true, patience: .zero)
         var lookup = found.value
         // The content of a `stale` answer is not used. Such an answer comes from the client's cache, because the server
         // cannot be asked, and the app's own content is newer.
@@ -54,7 +53,7 @@ package typealias InstallationIdentity = GrandstandClient.InstallationIdentity
 package typealias Lookup = GrandstandClient.Lookup
 
 /// The requests that a phone makes to the server.
-package protocol DeviceServer: Sendable {
+package protocol DeviceAPI: Sendable {
     /// Makes a request once.
     ///
     /// - Returns: whether the server did not know the installation before.

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Whether APNs accepts the messages of an app. Newer states replace waiting ones, so only the answers show that nothing
 /// gets through.
-package struct SendAccount: Sendable {
+package struct SendHealth: Sendable {
     package private(set) var acceptedAt: Date?
     /// When the first message was sent that failed since the newest acceptance.
     package private(set) var failingSince: Date?
@@ -38,5 +38,5 @@ package struct SendAccount: Sendable {
     }
 
     /// Begins a new report.
-    package mutating func report() { (hasAccepted, hasFailed) = (false, false) }
+    package mutating func beginReport() { (hasAccepted, hasFailed) = (false, false) }
 }

@@ -2,7 +2,7 @@ internal import Grandstand
 internal import GrandstandContract
 
 /// The progress of an audience's start, as a sentence.
-struct StartProgress: Sendable {
+struct StartLine: Sendable {
     /// `com.example.Stadium, production`
     let audience: String
     let startState: String

@@ -5,11 +5,11 @@ internal import PhoneFakes
 internal import Testing
 
 /// A phone's next request and the effect of answers, without a clock, disk or network.
-struct CourierTests {
+struct UploadPlannerTests {
     /// Another step was expected.
     private struct Unexpected: Error {}
 
-    private var courier = Courier()
+    private var planner = UploadPlanner()
     private var record = DeviceRecord()
 
     init() { record.changeFacts { $0.systemVersion = "18.4" } }
@@ -24,36 +24,37 @@ struct CourierTests {
     }
 
     private func due(at now: TimeInterval = .zero) throws -> DeviceRequest {
-        guard case .send(let request) = courier.next(record, at: now) else { throw Unexpected() }
+        guard case .send(let request) = planner.next(record, at: now) else { throw Unexpected() }
         return request
     }
 
-    /// Takes the next request from the courier and records its outcome.
+    /// Takes the next request from the planner and records its outcome.
     @discardableResult
-    private mutating func settle(_ outcome: Outcome, at now: TimeInterval = .zero) throws -> Courier.Consequence? {
+    private mutating func settle(_ outcome: Outcome, at now: TimeInterval = .zero) throws -> UploadPlanner.Consequence?
+    {
         let request = try due(at: now)
-        return courier.settle(request, outcome, &record, at: now, jitter: 0)
+        return planner.settle(request, outcome, &record, at: now, jitter: 0)
     }
 
     private mutating func see(_ state: ActivityPhase, of key: String = "derby") {
-        record.see(DeviceActivity(id: "1", attributesType: "M", eventKey: key, state: state))
+        record.merge(DeviceActivity(id: "1", attributesType: "M", eventKey: key, state: state))
     }
 
     private func sequence(at now: TimeInterval = .zero) -> Int? {
-        guard case .send(.register(let facts)) = courier.next(record, at: now) else { return nil }
+        guard case .send(.register(let facts)) = planner.next(record, at: now) else { return nil }
         return facts.sequence
     }
 
     @Test func `nothing is sent before the phone's tokens and activities were read`() {
-        #expect(courier.next(DeviceRecord(), at: .zero) == .idle)
+        #expect(planner.next(DeviceRecord(), at: .zero) == .idle)
     }
 
     @Test mutating func `a launch uploads everything once, and later only changes`() throws {
         #expect(sequence() == 1)
         try settle(Self.accepted)
-        #expect(courier.next(record, at: .zero) == .idle)
+        #expect(planner.next(record, at: .zero) == .idle)
         record.changeFacts { $0.systemVersion = "18.4" }
-        #expect(courier.next(record, at: .zero) == .idle)
+        #expect(planner.next(record, at: .zero) == .idle)
         record.changeFacts { $0.topics = ["team:rapid", "team:rapid"] }
         #expect(sequence() == 2)
     }
@@ -61,7 +62,7 @@ struct CourierTests {
     @Test mutating func `a change during a request is uploaded after it`() throws {
         let request = try due()
         record.changeFacts { $0.topics = ["a"] }
-        _ = courier.settle(request, Self.accepted, &record, at: .zero, jitter: 0)
+        _ = planner.settle(request, Self.accepted, &record, at: .zero, jitter: 0)
         #expect(sequence() == 2)
     }
 
@@ -70,18 +71,18 @@ struct CourierTests {
         throws
     {
         try settle(Self.unanswered)
-        #expect(courier.next(record, at: .zero) == .wait(until: 1))
+        #expect(planner.next(record, at: .zero) == .wait(until: 1))
         try settle(Self.refused(503, "store-unavailable"), at: 1)
-        #expect(courier.next(record, at: 1) == .wait(until: 3))
-        courier.hurry(at: 2)
+        #expect(planner.next(record, at: 1) == .wait(until: 3))
+        planner.hurry(at: 2)
         try settle(Self.refused(429, "rate-limited", after: 60), at: 2)
-        courier.hurry(at: 3)
-        #expect(courier.next(record, at: 3) == .wait(until: 62))
+        planner.hurry(at: 3)
+        #expect(planner.next(record, at: 3) == .wait(until: 62))
         for _ in 0..<20 {
-            try settle(Self.unanswered, at: max(62, courier.backoff.notBefore))
+            try settle(Self.unanswered, at: max(62, planner.backoff.notBefore))
         }
-        #expect(courier.next(record, at: 62) == .wait(until: courier.backoff.notBefore))
-        #expect(courier.backoff.notBefore < 20 * 300 + 62)
+        #expect(planner.next(record, at: 62) == .wait(until: planner.backoff.notBefore))
+        #expect(planner.backoff.notBefore < 20 * 300 + 62)
     }
 
     @Test mutating func `a reinstalled app continues from the server's sequence`() throws {
@@ -94,11 +95,11 @@ struct CourierTests {
     @Test(arguments: [(401, "unauthenticated"), (403, "forbidden")])
     mutating func `an invalid key is not tried again during this launch`(status: Int, slug: String) throws {
         try settle(Self.refused(status, slug))
-        courier.hurry(at: 10)
+        planner.hurry(at: 10)
         record.changeFacts { $0.topics = ["a"] }
-        #expect(courier.next(record, at: 9_999) == .idle && courier.keyRefusal?.status == status)
+        #expect(planner.next(record, at: 9_999) == .idle && planner.keyRefusal?.status == status)
         // The next launch may have another key. The state to upload is still there.
-        courier = Courier()
+        planner = UploadPlanner()
         #expect(sequence() == 2)
     }
 
@@ -106,12 +107,12 @@ struct CourierTests {
     @Test(arguments: [401, 403, 404, 407, 422, 502])
     mutating func `an answer that is not the server's changes nothing`(status: Int) throws {
         let request = try due()
-        courier.willSend(request, &record)
-        _ = courier.settle(request, Self.refused(status, ""), &record, at: .zero, jitter: 0)
-        #expect(courier.keyRefusal == nil)
+        planner.willSend(request, &record)
+        _ = planner.settle(request, Self.refused(status, ""), &record, at: .zero, jitter: 0)
+        #expect(planner.keyRefusal == nil)
         // The request may have been processed, so it still counts as unanswered.
         #expect(record.unanswered == 1)
-        #expect(courier.next(record, at: .zero) == .wait(until: 1) && sequence(at: 1) == 1)
+        #expect(planner.next(record, at: .zero) == .wait(until: 1) && sequence(at: 1) == 1)
     }
 
     @Test mutating func `an installation that the server forgot registers again and reports its activities again`()
@@ -130,47 +131,45 @@ struct CourierTests {
 
     @Test mutating func `a permanent refusal is not repeated until the state changes`() throws {
         try settle(Self.refused(422, "invalid-request"))
-        #expect(courier.next(record, at: 9_999) == .idle)
-        #expect(courier.rejection?.slug == "invalid-request")
+        #expect(planner.next(record, at: 9_999) == .idle)
+        #expect(planner.rejection?.slug == "invalid-request")
         record.changeFacts { $0.locale = "de" }
         #expect(sequence(at: 9_999) == 2)
         try settle(Self.accepted)
-        #expect(courier.rejection == nil)
+        #expect(planner.rejection == nil)
         see(.active, of: "nobody-knows")
         try settle(Self.refused(404, "event-not-found"))
-        #expect(courier.next(record, at: 9_999) == .idle)
+        #expect(planner.next(record, at: 9_999) == .idle)
     }
 
-    @Test mutating func `a report without an answer is repeated once, because an older one may still arrive`()
-        throws
-    {
+    @Test mutating func `a report without an answer is repeated once, because an older one may still arrive`() throws {
         try settle(Self.accepted)
         see(.active)
         try settle(Self.unanswered)
         see(.dismissed)
         try settle(Self.accepted, at: 5)
-        #expect(courier.next(record, at: 5) == .idle)
+        #expect(planner.next(record, at: 5) == .idle)
         #expect(record.activities["1"] != nil)
-        record.clearDoubts()
+        record.repeatInDoubt()
         try settle(Self.accepted, at: 6)
         #expect(record.activities.isEmpty)
     }
 
     @Test mutating func `a launch without a change registers nothing, and the repetition waits for its time`() throws {
         try settle(Self.accepted)
-        courier = Courier()
-        courier.hurry(at: 10)
-        #expect(courier.next(record, at: 9_999) == .idle)
-        courier.hurry(at: 10_000, repeatAfter: 1_800)
-        #expect(courier.next(record, at: 10_000) == .idle && courier.repetition(of: record) == 11_800)
+        planner = UploadPlanner()
+        planner.hurry(at: 10)
+        #expect(planner.next(record, at: 9_999) == .idle)
+        planner.hurry(at: 10_000, repeatAfter: 1_800)
+        #expect(planner.next(record, at: 10_000) == .idle && planner.repeatTime(of: record) == 11_800)
         #expect(sequence(at: 11_800) == 1)
         try settle(Self.accepted, at: 11_800)
-        #expect(courier.next(record, at: 99_999) == .idle && courier.repetition(of: record) == nil)
+        #expect(planner.next(record, at: 99_999) == .idle && planner.repeatTime(of: record) == nil)
     }
 
     @Test func `an installation registers again at a random time, about a week after the last`() {
         let registered = Date(timeIntervalSince1970: 1_700_000_000)
-        let repetition = Repetition(registered: registered, chance: 0.5)
+        let repetition = Reregistration(registered: registered, chance: 0.5)
         func delay(days: Double, jitter: Double = 0.5) -> TimeInterval? {
             repetition.delay(at: registered.addingTimeInterval(days * 86_400), jitter: jitter)
         }
@@ -188,9 +187,9 @@ struct CourierTests {
         #expect(try due() == .forget)
         try settle(Self.unanswered)
         let request = try due(at: 1)
-        #expect(record.comeBack() == false)
+        #expect(record.undoForget() == false)
         record.changeFacts { $0.topics = ["a"] }
-        #expect(courier.settle(request, Self.accepted, &record, at: 1, jitter: 0) == nil)
+        #expect(planner.settle(request, Self.accepted, &record, at: 1, jitter: 0) == nil)
         #expect(sequence(at: 1) == 2)
     }
 }
