@@ -1,4 +1,4 @@
-/// Why APNs refused a request. `table` has every known reason.
+/// Why APNs refused a request. `allKnown` has every known reason.
 ///
 /// APNs may send new reasons at any time, so this type wraps a text. Known reasons are static members with their status
 /// and their meaning. An unknown reason is judged by its status.
@@ -42,7 +42,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         /// The request is malformed. Repeating it cannot help.
         case badRequest
         /// The channel or the device token does not exist, no longer exists, or belongs to the other environment.
-        case channelGone
+        case targetGone
         /// The app's registration at Apple does not allow the request: capability, topic or path.
         case configuration
         /// The provider token or its key is refused.
@@ -67,7 +67,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
     package func meaning(status: Int) -> Meaning {
         if let meaning { return meaning }
         return switch status {
-        case 410: .channelGone
+        case 410: .targetGone
         case 401, 403: .credentials
         case 429: .throttled
         case 500...: .unavailable
@@ -77,7 +77,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
 }
 
 extension APNsReason {
-    package static let badChannelId = Self("BadChannelId", 400, .channelGone)
+    package static let badChannelId = Self("BadChannelId", 400, .targetGone)
     package static let badCollapseId = Self("BadCollapseId", 400, .badRequest)
     package static let badDeviceToken = Self("BadDeviceToken", 400, .badRequest)
     package static let badExpirationDate = Self("BadExpirationDate", 400, .badRequest)
@@ -88,7 +88,7 @@ extension APNsReason {
     package static let badTopic = Self("BadTopic", 400, .configuration)
     package static let broadcastFeatureNotEnabled = Self("BroadcastFeatureNotEnabled", 400, .configuration)
     package static let cannotCreateChannelConfig = Self("CannotCreateChannelConfig", 400, .quota)
-    package static let channelNotRegistered = Self("ChannelNotRegistered", 400, .channelGone)
+    package static let channelNotRegistered = Self("ChannelNotRegistered", 400, .targetGone)
     package static let deviceTokenNotForTopic = Self("DeviceTokenNotForTopic", 400, .badRequest)
     package static let duplicateHeaders = Self("DuplicateHeaders", 400, .badRequest)
     package static let idleTimeout = Self("IdleTimeout", 400, .unavailable)
@@ -111,8 +111,8 @@ extension APNsReason {
     package static let unrelatedKeyIdInToken = Self("UnrelatedKeyIdInToken", 403, .credentials)
     package static let badPath = Self("BadPath", 404, .badRequest)
     package static let methodNotAllowed = Self("MethodNotAllowed", 405, .badRequest)
-    package static let expiredToken = Self("ExpiredToken", 410, .channelGone)
-    package static let unregistered = Self("Unregistered", 410, .channelGone)
+    package static let expiredToken = Self("ExpiredToken", 410, .targetGone)
+    package static let unregistered = Self("Unregistered", 410, .targetGone)
     package static let payloadTooLarge = Self("PayloadTooLarge", 413, .badRequest)
     package static let tooManyProviderTokenUpdates = Self("TooManyProviderTokenUpdates", 429, .credentials)
     package static let tooManyRequests = Self("TooManyRequests", 429, .throttled)
@@ -122,7 +122,7 @@ extension APNsReason {
 
     /// Every known reason: of the management and broadcast paths (docs/internals/apns.md 2.5), and of device pushes
     /// (3.3).
-    package static let table = [
+    package static let allKnown = [
         badChannelId, badCollapseId, badDeviceToken, badExpirationDate, badMessageId,
         badPriority, badRequestParams, badRequestPayload, badTopic,
         broadcastFeatureNotEnabled, cannotCreateChannelConfig, channelNotRegistered,
@@ -136,7 +136,7 @@ extension APNsReason {
         serviceUnavailable, shutdown,
     ]
 
-    private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.rawValue, $0) })
+    private static let byName = Dictionary(uniqueKeysWithValues: allKnown.map { ($0.rawValue, $0) })
 
     /// Other spellings of known reasons.
     private static let aliases = [

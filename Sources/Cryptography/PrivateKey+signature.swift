@@ -64,7 +64,7 @@ extension PrivateKey {
 
 /// The nonces for a key and a message's hash: RFC 6979, section 3.2.
 private struct Nonces {
-    private var key = [UInt8](repeating: 0, count: 32)
+    private var hmacKey = [UInt8](repeating: 0, count: 32)
     private var value = [UInt8](repeating: 1, count: 32)
     private var isUsed = false
 
@@ -75,12 +75,12 @@ private struct Nonces {
     mutating func next() -> [UInt8] {
         if isUsed { advance([0]) }
         isUsed = true
-        value = SHA256.hmac(value, key: key)
+        value = SHA256.hmac(value, key: hmacKey)
         return value
     }
 
     private mutating func advance(_ data: [UInt8]) {
-        key = SHA256.hmac(value + data, key: key)
-        value = SHA256.hmac(value, key: key)
+        hmacKey = SHA256.hmac(value + data, key: hmacKey)
+        value = SHA256.hmac(value, key: hmacKey)
     }
 }

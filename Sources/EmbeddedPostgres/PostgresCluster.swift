@@ -15,7 +15,7 @@ package final class PostgresCluster: Sendable {
     let programFolders: [String]
     let logger: Logger
     /// The last requested start or stop, which has the running server. Starts and stops run one after the other.
-    private let last = Mutex<Task<ServerProcess?, any Error>?>(nil)
+    private let lastTurn = Mutex<Task<ServerProcess?, any Error>?>(nil)
 
     /// A cluster with its data in `directory`/postgres, and with its log, lock and socket next to the data. Nothing is
     /// started yet.
@@ -78,7 +78,7 @@ package final class PostgresCluster: Sendable {
     func afterLast(
         _ work: @escaping @Sendable (ServerProcess?) async throws -> ServerProcess?
     ) -> Task<ServerProcess?, any Error> {
-        last.withLock { last in
+        lastTurn.withLock { last in
             let turn = Task { [last] in try await work(try? await last?.value) }
             last = turn
             return turn

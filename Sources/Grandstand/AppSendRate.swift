@@ -11,7 +11,7 @@ package struct AppSendRate: Sendable {
     /// The rate of the app.
     package var rate = SendRate()
     /// The answers of each recipient since `countedSince`, the time of a 429.
-    private var answers: [Int: (accepted: Int, refused: Int)] = [:]
+    private var counts: [Int: (accepted: Int, refused: Int)] = [:]
     private var countedSince = Date.distantPast
     /// The rates of recipients with their own limit.
     private var rates: [Int: SendRate] = [:]
@@ -32,27 +32,27 @@ package struct AppSendRate: Sendable {
         if !rates.isEmpty, rates[recipient] != nil {
             rates[recipient]?.spend(1, at: now)
             rates[recipient]?.accepted(at: now)
-        } else if now.timeIntervalSince(countedSince) <= Self.period, mayCount(recipient) {
-            answers[recipient, default: (0, 0)].accepted += 1
+        } else if now.timeIntervalSince(countedSince) <= Self.period, hasRoom(recipient) {
+            counts[recipient, default: (0, 0)].accepted += 1
         }
     }
 
     /// APNs answered 429 to a request of this recipient.
     package mutating func throttled(recipient: Int, retryAfter: Int? = nil, sentAt: Date, at now: Date) {
         // A full sample shows nothing of later answers, so it is soon replaced.
-        let lifetime = answers.count < Self.mostRecipients ? Self.period : Self.warmUp + 1
-        if now.timeIntervalSince(countedSince) > lifetime { (answers, countedSince) = ([:], now) }
+        let lifetime = counts.count < Self.mostRecipients ? Self.period : Self.warmUp + 1
+        if now.timeIntervalSince(countedSince) > lifetime { (counts, countedSince) = ([:], now) }
         if rates[recipient] == nil {
-            if mayCount(recipient) { answers[recipient, default: (0, 0)].refused += 1 }
+            if hasRoom(recipient) { counts[recipient, default: (0, 0)].refused += 1 }
             guard hasOwnLimit(recipient) else {
                 if rate.isLimited || appHasLimit(at: now) {
                     // Only answers at the learned rate show whether a recipient is refused more often than others.
-                    if !rate.isLimited { answers = [:] }
+                    if !rate.isLimited { counts = [:] }
                     rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
                 }
                 return
             }
-            answers[recipient] = nil
+            counts[recipient] = nil
         }
         // At the low rate of a recipient, each 429 costs as much as one with `Retry-After`.
         rates[recipient, default: SendRate()].throttled(retryAfter: retryAfter ?? 0, sentAt: sentAt, at: now)
@@ -60,8 +60,8 @@ package struct AppSendRate: Sendable {
 
     /// Forgets limits that caused no 429 for a long time. Call it every few seconds.
     package mutating func forget(at now: Date) {
-        rate.forget(at: now)
-        for recipient in rates.keys { rates[recipient]?.forget(at: now) }
+        rate.expire(at: now)
+        for recipient in rates.keys { rates[recipient]?.expire(at: now) }
         rates = rates.filter(\.value.isLimited)
     }
 
@@ -70,17 +70,17 @@ package struct AppSendRate: Sendable {
         rates[recipient]?.nextToken(at: now).flatMap { $0 > now ? $0 : nil }
     }
 
-    private func mayCount(_ recipient: Int) -> Bool { answers.count < Self.mostRecipients || answers[recipient] != nil }
+    private func hasRoom(_ recipient: Int) -> Bool { counts.count < Self.mostRecipients || counts[recipient] != nil }
 
     /// One or two recipients learn a limit of the app as their own. Those that are mostly refused are not compared with,
     /// because they may have their own limits, too. If they are the majority, a limit of the app explains more.
     private func hasOwnLimit(_ recipient: Int) -> Bool {
-        guard let own = answers[recipient], own.refused >= 4 else { return false }
-        if answers.count <= 2 { return true }
-        let others = answers.values.filter { $0.refused <= $0.accepted }
+        guard let own = counts[recipient], own.refused >= 4 else { return false }
+        if counts.count <= 2 { return true }
+        let others = counts.values.filter { $0.refused <= $0.accepted }
         let refused = others.reduce(0) { $0 + $1.refused }
         let share = Double(refused) / Double(max(1, others.reduce(refused) { $0 + $1.accepted }))
-        return answers.count <= 1 + 2 * others.count
+        return counts.count <= 1 + 2 * others.count
             && Double(own.refused) >= 4 + 4 * share * Double(own.refused + own.accepted)
     }
 
@@ -88,7 +88,7 @@ package struct AppSendRate: Sendable {
     /// each of which was refused once.
     private func appHasLimit(at now: Date) -> Bool {
         guard now.timeIntervalSince(countedSince) >= Self.warmUp else { return false }
-        let refused = answers.values.count { $0.refused > 0 }
-        return refused > 2 && 8 * refused >= answers.count
+        let refused = counts.values.count { $0.refused > 0 }
+        return refused > 2 && 8 * refused >= counts.count
     }
 }

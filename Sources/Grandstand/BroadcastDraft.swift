@@ -55,14 +55,14 @@ extension Contract.BroadcastDraft {
     ///
     /// - Parameter now: when the message is sent.
     package func fitted(at now: Date) -> (draft: Self, warning: String?) {
-        guard isTooLong(now.epoch) else { return (self, nil) }
+        guard isTooLarge(now.epoch) else { return (self, nil) }
         var short = self
         short.contentState = Self.unescaped(contentState)
         short.alert = Self.unescaped(alert)
         short.byVariant = byVariant?.mapValues {
             Contract.VariantContent(contentState: Self.unescaped($0.contentState), alert: Self.unescaped($0.alert))
         }
-        guard !short.isTooLong(now.epoch) else { return (self, nil) }
+        guard !short.isTooLarge(now.epoch) else { return (self, nil) }
         return (
             short,
             #"This fits Apple's \#(APNsLimits.broadcastPayload) bytes only without the escapes \u of its texts, so it "#
@@ -70,7 +70,7 @@ extension Contract.BroadcastDraft {
         )
     }
 
-    private func isTooLong(_ timestamp: Int) -> Bool {
+    private func isTooLarge(_ timestamp: Int) -> Bool {
         ([nil] + (byVariant ?? [:]).keys.map(Variant.init(rawValue:))).contains { variant in
             let payload = payload(for: variant)
             let texts = (payload.contentState?.count ?? 0) + (payload.alert?.count ?? 0)
@@ -123,8 +123,8 @@ extension Contract.TokenCounts {
     package init(_ progress: TokenProgress, _ state: Contract.DeliveryState) {
         self.init(
             total: progress.total, accepted: progress.accepted, rejected: progress.rejected, gone: progress.gone,
-            expired: progress.expired + (state == .expired ? progress.pending : 0),
-            pending: state.isSettled ? 0 : progress.pending)
+            expired: progress.expired + (state == .expired ? progress.remaining : 0),
+            pending: state.isSettled ? 0 : progress.remaining)
     }
 }
 
@@ -151,6 +151,6 @@ extension Contract.Delivery {
             bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
             variant: audience.variant?.rawValue, channelId: message.channelID, state: message.state, attempts: 0,
             priority: message.priority.rawValue, apnsExpiration: message.apnsExpiration,
-            apnsRequestId: message.requestID.words)
+            apnsRequestId: message.requestID.text)
     }
 }

@@ -17,7 +17,7 @@ package enum BroadcastTarget: Sendable, Hashable {
         case .event(let key):
             .noEvent(key)
         case .channel(let id):
-            Problem(.channelNotFound, "The channel \(id.words) is not active, or belongs to an event.")
+            Problem(.channelNotFound, "The channel \(id.text) is not active, or belongs to an event.")
         }
     }
 

@@ -68,7 +68,7 @@ package enum ChannelOutcome: Sendable, Hashable {
             case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capabilityOff, attempts)
             // Only people can remove the cause of such a refusal, so the server retries slowly.
             case .quota: (.noPlace, 1)
-            case .configuration, .badRequest, .channelGone: (.channels, max(attempts, 10))
+            case .configuration, .badRequest, .targetGone: (.channels, max(attempts, 10))
             case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
             case .credentials, .throttled, .unavailable, nil: (.channels, attempts)
             }

@@ -35,7 +35,7 @@ package struct Circuit: Sendable, Equatable {
     package static let minimumOutage: TimeInterval = 0.5
     /// Seconds until the first probe, and the longest time between two probes. Probes come soon, because updates of a
     /// live match are urgent.
-    private static let pauses = RetryPolicy(base: 0.5, ceiling: 5)
+    private static let backoff = RetryPolicy(base: 0.5, ceiling: 5)
 
     package init() {}
 
@@ -84,14 +84,14 @@ package struct Circuit: Sendable, Equatable {
     }
 
     /// Seconds until the next probe may be sent; `nil` if the circuit is closed or a probe may be sent now.
-    package func pause(now: Date) -> TimeInterval? {
+    package func retryIn(now: Date) -> TimeInterval? {
         guard case .open(let until, _) = state else { return nil }
         return max(0, until.timeIntervalSince(now))
     }
 
     private mutating func open(probes: Int, now: Date, jitter: Double) {
         state = .open(
-            until: Self.pauses.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
+            until: Self.backoff.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
     }
 }
 

@@ -10,7 +10,7 @@ extension OpenEnumeration {
 
 extension UUID {
     /// The ID in lower case, as the API writes it.
-    package var words: String { uuidString.lowercased() }
+    package var text: String { uuidString.lowercased() }
 }
 
 extension Double {

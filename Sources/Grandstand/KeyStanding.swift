@@ -47,36 +47,36 @@ package struct KeyStanding: Sendable, Equatable {
     /// Refusals in a row after which requests wait.
     package static let threshold = 2
     /// Seconds between two probes.
-    package static let pause: TimeInterval = 3
+    package static let probeGap: TimeInterval = 3
 
     /// The refusals in a row: their number, and the newest.
-    private var refusals = 0
+    private var refusalCount = 0
     private var newest: KeyRefusal?
     private var probeAt: Date?
 
     /// The current refusal; `nil` while requests are sent.
-    package var refusal: KeyRefusal? { refusals < Self.threshold ? nil : newest }
+    package var refusal: KeyRefusal? { refusalCount < Self.threshold ? nil : newest }
 
     package init() {}
 
     /// Decides what a request that is about to be sent may do.
-    package mutating func permission(now: Date) -> Permission {
+    package mutating func admit(now: Date) -> Permission {
         guard let refusal else { return .send }
         let wait = probeAt?.timeIntervalSince(now) ?? 0
         // The second condition is false if the clock was set back; the request is then a probe.
-        if wait > 0, wait <= Self.pause { return .wait(refusal, seconds: wait) }
-        probeAt = now.addingTimeInterval(Self.pause)
+        if wait > 0, wait <= Self.probeGap { return .wait(refusal, seconds: wait) }
+        probeAt = now.addingTimeInterval(Self.probeGap)
         return .send
     }
 
     /// Records that APNs refused the token.
     ///
     /// - Returns: whether requests begin to wait because of this refusal.
-    package mutating func refused(_ reason: APNsReason, now: Date) -> Bool {
-        refusals += 1
+    package mutating func noteRefusal(_ reason: APNsReason, now: Date) -> Bool {
+        refusalCount += 1
         newest = KeyRefusal(reason: reason, since: newest?.since ?? now)
-        guard refusals == Self.threshold else { return false }
-        probeAt = now.addingTimeInterval(Self.pause)
+        guard refusalCount == Self.threshold else { return false }
+        probeAt = now.addingTimeInterval(Self.probeGap)
         return true
     }
 }

@@ -14,7 +14,7 @@ package enum Occurrence: Sendable, Hashable {
     /// APNs answered 429.
     case throttled(AppEnvironment, Contract.APNsAPI)
     /// A push to start an activity reached its final state.
-    case started(StartRowState, reason: String?)
+    case startPushed(StartRowState, reason: String?)
     case reconciled(ReconciliationResult)
     /// The outcome of a state report. If nothing was new, `saved` messages to audiences were avoided.
     case newState(Contract.StateOutcome, saved: Int)

@@ -13,7 +13,7 @@ package struct PageRequest: Sendable, Hashable {
     }
 
     /// The error for an invalid cursor.
-    package static let badCursor = Problem.invalid(
+    package static let cursorProblem = Problem.invalid(
         "Use nextCursor of the previous page as it came.", at: "cursor", "This is not a cursor of this list.")
 }
 
@@ -33,7 +33,7 @@ package struct PageCursor: Sendable {
         guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
             let separator = plain.firstIndex(of: " "), let number = Int(plain[..<separator]),
             0...Self.most ~= number, !plain.contains("\0")
-        else { throw PageRequest.badCursor }
+        else { throw PageRequest.cursorProblem }
         self.sortNumber = number
         key = String(plain[plain.index(after: separator)...])
     }

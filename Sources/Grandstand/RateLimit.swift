@@ -20,32 +20,32 @@ package struct RateLimit: Sendable, Hashable {
         /// The most requests at once.
         package var limit: Int
         package var remaining: Int
-        /// If `isExhausted`: seconds until a request is allowed again. Otherwise: seconds until the bucket is full.
+        /// If `isRefused`: seconds until a request is allowed again. Otherwise: seconds until the bucket is full.
         package var reset: Int
         /// This request was over the limit.
-        package var isExhausted: Bool
+        package var isRefused: Bool
     }
 
     private var tokens: Double
-    private var raisedAt: Date
+    private var filledAt: Date
 
     package init(_ policy: Policy, at now: Date) {
         tokens = policy.burst
-        raisedAt = now
+        filledAt = now
     }
 
     /// Takes a token if there is one. If the clock went backwards, the number of tokens stays the same.
     ///
     /// - Parameter count: 0: only the state is asked for.
     package mutating func take(_ policy: Policy, at now: Date, _ count: Double = 1) -> Standing {
-        let passed = now.timeIntervalSince(raisedAt)
+        let passed = now.timeIntervalSince(filledAt)
         if passed > 0 { tokens = min(policy.burst, tokens + passed * policy.rate) }
-        raisedAt = now
+        filledAt = now
         let isExhausted = tokens < 1
         if !isExhausted { tokens -= count }
         let wait = ((isExhausted ? 1 : policy.burst) - tokens) / policy.rate
         return Standing(
             limit: Int(policy.burst), remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
-            isExhausted: isExhausted)
+            isRefused: isExhausted)
     }
 }

@@ -18,7 +18,7 @@ package struct SendHealth: Sendable {
     package init() {}
 
     /// - Returns: whether to log the failure, as the first one.
-    package mutating func failed(sentAt: Date, at now: Date) -> Bool {
+    package mutating func noteFailed(sentAt: Date, at now: Date) -> Bool {
         hasFailed = true
         failingSince = failingSince ?? max(sentAt, acceptedAt ?? sentAt)
         let mayWarn = warnedAt.map { now.timeIntervalSince($0) >= Self.warningPause } ?? true
@@ -28,7 +28,7 @@ package struct SendHealth: Sendable {
     }
 
     /// - Returns: whether to log the end of failures.
-    package mutating func accepted(sentAt: Date, at now: Date) -> Bool {
+    package mutating func noteAccepted(sentAt: Date, at now: Date) -> Bool {
         (hasAccepted, acceptedAt) = (true, now)
         // The acceptance of a message that was sent before the first failure does not show that failures have ended.
         guard let since = failingSince, sentAt >= since else { return false }

@@ -19,7 +19,7 @@ package struct SendRate: Sendable {
     /// Seconds of full use in which the raise grows by the factor e.
     private static let growthTime: TimeInterval = 1.5
     /// The tokens of this many seconds may accumulate, so that a process that is late by this time loses none.
-    private static let depth: TimeInterval = 0.1
+    private static let burstTime: TimeInterval = 0.1
     /// Seconds without a 429 after which the limit is forgotten.
     private static let memory: TimeInterval = 300
 
@@ -28,7 +28,7 @@ package struct SendRate: Sendable {
         var throttledAt: Date
         /// Requests that were sent before do not lower the rate again: many of them went out at an older rate, and the
         /// accepted rate was not measured anew.
-        var keptUntil = Date.distantPast
+        var ignoredUntil = Date.distantPast
         /// Requests a second after the last reduction, and how much the rate was raised since.
         var base: Double
         var raise = 0.0
@@ -40,13 +40,13 @@ package struct SendRate: Sendable {
 
         /// The fewest requests that are handed out at once. Each batch of requests costs a claim, so smaller batches
         /// would cost more claims.
-        var leastBatch: Double { max(1, 0.2 * SendRate.depth * rate) }
+        var leastBatch: Double { max(1, 0.2 * SendRate.burstTime * rate) }
 
         /// Adds the tokens that have accrued since `tokensAt`.
         func refilled(at now: Date) -> Limit {
             guard now > tokensAt else { return self }
             var limit = self
-            limit.tokens = min(1 + SendRate.depth * rate, tokens + now.timeIntervalSince(tokensAt) * rate)
+            limit.tokens = min(1 + SendRate.burstTime * rate, tokens + now.timeIntervalSince(tokensAt) * rate)
             limit.tokensAt = now
             return limit
         }
@@ -107,7 +107,7 @@ package struct SendRate: Sendable {
         defer { self.limit = limit }
         limit.throttledAt = now
         limit.tokensAt = max(limit.tokensAt, now.addingTimeInterval(Double(retryAfter ?? 0)))
-        guard sentAt > limit.keptUntil else { return }
+        guard sentAt > limit.ignoredUntil else { return }
         // While lanes are refused again and again, little is accepted. So one 429 does not lower the rate by more than this.
         let accepted = max(0.7 * limit.rate, acceptedPerSecond)
         limit.base = max(Self.floor, Self.keptShare * min(limit.rate, accepted))
@@ -115,11 +115,11 @@ package struct SendRate: Sendable {
         // With `Retry-After`, each 429 costs a pause, so the raise begins lower and the next 429 comes later.
         limit.raise = isFirst ? Self.floor : (retryAfter == nil ? 3e-3 : 1e-7) / limit.base.squareRoot()
         limit.tokens = min(limit.tokens, 0)
-        limit.keptUntil = max(limit.tokensAt, now.addingTimeInterval(1))
+        limit.ignoredUntil = max(limit.tokensAt, now.addingTimeInterval(1))
     }
 
     /// Forgets a limit that caused no 429 for `memory` seconds.
-    package mutating func forget(at now: Date) {
+    package mutating func expire(at now: Date) {
         if let limit, now.timeIntervalSince(limit.throttledAt) >= Self.memory { self.limit = nil }
     }
 

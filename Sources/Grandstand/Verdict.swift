@@ -19,15 +19,15 @@ package enum Verdict: Sendable, Equatable {
     case expired(reason: String)
 
     /// The most attempts of a message if Apple answers that it does not know the channel. They take about two minutes.
-    package static let attemptsInDoubt = 8
+    package static let maxDoubtAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
     package init(_ answer: APNsAnswer<Void>, attempts: Int, expiresAt: Date, now: Date, jitter: Double) {
         switch answer {
         case .accepted(_, let receipt): self = .accepted(receipt)
-        case .refused(let refusal) where refusal.meaning == .channelGone:
+        case .refused(let refusal) where refusal.meaning == .targetGone:
             let next = RetryPolicy.inDoubt.nextAttempt(after: attempts, now: now, jitter: jitter)
-            self = .channelDoubted(refusal, next: attempts < Self.attemptsInDoubt && next < expiresAt ? next : nil)
+            self = .channelDoubted(refusal, next: attempts < Self.maxDoubtAttempts && next < expiresAt ? next : nil)
         case .refused(let refusal) where !refusal.isTemporary: self = .rejected(refusal)
         case .refused, .unanswered, .unsent, .withheld:
             let (next, reason, isTold) = answer.retry(after: attempts, now: now, jitter: jitter)

@@ -31,7 +31,7 @@ package enum WriteCondition: Sendable, Hashable {
     }
 
     /// The problem when `absent` is required but something exists.
-    package static let alreadyExists = Problem(
+    package static let existsProblem = Problem(
         .versionMismatch, "It already exists, but If-None-Match: * requires that it does not.")
 
     /// - Parameter version: the present version; `nil`: there is none.
@@ -42,7 +42,7 @@ package enum WriteCondition: Sendable, Hashable {
         case .absent where version == nil: return
         case .present where version != nil: return
         case .versions(let wanted) where version.map(wanted.contains) ?? false: return
-        case .absent: throw Self.alreadyExists
+        case .absent: throw Self.existsProblem
         case .present, .versions:
             throw Problem(
                 .versionMismatch,

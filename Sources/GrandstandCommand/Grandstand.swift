@@ -213,7 +213,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         options.quirks.capitals = capitals
         options.channelLimit = channelLimit
         try options.setTeams(team)
-        options.keyScopes = try KeyScope.list(parsing: keyScope)
+        options.keyScopes = try KeyScope.byKeyID(parsing: keyScope)
         options.journalCapacity = journal
         options.faultFile = faults
         if let seed { options.seed = seed }

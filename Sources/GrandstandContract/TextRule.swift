@@ -5,7 +5,7 @@ package struct TextRule: Sendable {
     /// The allowed numbers of code points.
     package let length: ClosedRange<Int>
     private let pattern: TextPattern?
-    private let excluded: [UInt8]?
+    private let excludedText: [UInt8]?
     private let isPrintable: Bool
     /// A sentence that says what the text has to be; `nil`: a refusal only states the allowed length or that control
     /// characters are not allowed.
@@ -21,7 +21,7 @@ package struct TextRule: Sendable {
     ) {
         self.length = length
         self.pattern = pattern.map(TextPattern.init)
-        self.excluded = excluded.map { Array($0.utf8) }
+        self.excludedText = excluded.map { Array($0.utf8) }
         self.isPrintable = isPrintable
         self.refusal = rule
     }
@@ -46,7 +46,7 @@ package struct TextRule: Sendable {
             return "Control characters are not allowed here."
         }
         if let pattern, !pattern.matches(text) { return refusal ?? "" }
-        if let excluded, Self.occurs(excluded, in: text) { return refusal ?? "" }
+        if let excludedText, Self.occurs(excludedText, in: text) { return refusal ?? "" }
         return nil
     }
 
@@ -164,14 +164,14 @@ struct TextPattern: Sendable {
                 case UInt8(ascii: "("):
                     let inner = self.parts()
                     precondition(take(")"), "A group has no end")
-                    parts.append(.group(inner, count()))
+                    parts.append(.group(inner, repeats()))
                 case UInt8(ascii: "["):
                     let set = set()
-                    parts.append(.set(set, count()))
+                    parts.append(.set(set, repeats()))
                 default:
                     var set = ByteSet()
                     set.insert(byte...byte)
-                    parts.append(.set(set, count()))
+                    parts.append(.set(set, repeats()))
                 }
             }
             return parts
@@ -204,7 +204,7 @@ struct TextPattern: Sendable {
             return UInt8(digits, radix: 16) ?? 0
         }
 
-        private mutating func count() -> ClosedRange<Int> {
+        private mutating func repeats() -> ClosedRange<Int> {
             if take("?") { return 0...1 }
             if take("*") { return 0...Int.max }
             if take("+") { return 1...Int.max }

@@ -68,7 +68,7 @@ extension LiveActivities {
 
     /// The activity, if it already exists. The app may have been killed after the activity was started and before it
     /// was recorded, or a push or another launch may have started the activity.
-    private func existing(_ wanted: WantedStart) async -> DeviceActivity? {
+    private func findOnHost(_ wanted: WantedStart) async -> DeviceActivity? {
         condition = await host.condition()
         return condition?.activities.first {
             $0.startKey == wanted.startKey && $0.id != wanted.replaces && $0.state.isLive
@@ -76,7 +76,7 @@ extension LiveActivities {
     }
 
     private func tryOnce(_ wanted: WantedStart) async -> StartResult {
-        if let there = await existing(wanted) { return note(there, of: wanted) }
+        if let there = await findOnHost(wanted) { return note(there, of: wanted) }
         guard let condition, condition.allowsActivities else { return give(up: wanted, .disabled) }
         guard !isTooEarly(wanted) else { return .success(.waiting) }
         do {
@@ -84,7 +84,7 @@ extension LiveActivities {
             if !condition.supportsChannels { found.channelId = nil }
             return await begin(wanted, found)
         } catch let problem as ServerProblem {
-            return refused(wanted, problem)
+            return onRefusal(wanted, problem)
         } catch {
             return postpone(wanted)
         }
@@ -103,7 +103,7 @@ extension LiveActivities {
         return try await server.lookup(eventKey, variant: chosen)
     }
 
-    private func refused(_ wanted: WantedStart, _ problem: ServerProblem) -> StartResult {
+    private func onRefusal(_ wanted: WantedStart, _ problem: ServerProblem) -> StartResult {
         switch problem.kind {
         case .eventNotFound where time.now().timeIntervalSince(wanted.since ?? .distantFuture) > Self.longestUnknown:
             return give(up: wanted, .noSuchEvent(wanted.eventKey))
@@ -121,7 +121,7 @@ extension LiveActivities {
 
     private func begin(_ wanted: WantedStart, _ found: Lookup) async -> StartResult {
         // A push or another launch may have started the activity during the lookup.
-        if let there = await existing(wanted) { return note(there, of: wanted) }
+        if let there = await findOnHost(wanted) { return note(there, of: wanted) }
         // The request may have been withdrawn in the meantime.
         guard !Task.isCancelled, record.wanted[wanted.startKey] != nil else { return .success(.waiting) }
         do {

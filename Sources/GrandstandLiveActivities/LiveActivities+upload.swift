@@ -43,7 +43,7 @@ extension LiveActivities {
     }
 
     /// Handles a change on the device, and records what must be uploaded.
-    func take(_ event: HostEvent) async {
+    func handle(_ event: HostEvent) async {
         switch event {
         // The repair makes requests, which must not delay the next event.
         case .cameToFront: Task { await refresh() }

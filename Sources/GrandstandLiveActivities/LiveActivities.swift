@@ -58,7 +58,7 @@ public actor LiveActivities {
         let events = host.events()
         running.append(
             Task { [weak self] in
-                for await event in events { await self?.take(event) }
+                for await event in events { await self?.handle(event) }
             })
         running.append(
             Task { [weak self] in
@@ -115,7 +115,7 @@ public actor LiveActivities {
         let isBack = try update { record throws(LiveActivitiesError) in
             var topics = Set(record.facts.topics ?? [])
             change(&topics)
-            guard topics.count <= InstallationFacts.mostTopics else { throw LiveActivitiesError.tooManyTopics }
+            guard topics.count <= InstallationFacts.maxTopics else { throw LiveActivitiesError.tooManyTopics }
             let isBack = !topics.isEmpty && record.undoForget()
             record.changeFacts {
                 $0.topics = Array(topics)

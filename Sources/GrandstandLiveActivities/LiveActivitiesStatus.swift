@@ -81,7 +81,7 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
             "\(text) is not a valid topic: 1 to 128 characters of A-Z a-z 0-9 . _ : - are allowed."
         case .notAVariant(let text):
             "\(text) is not a valid variant: 1 to 32 characters of A-Z a-z 0-9 . _ : - are allowed."
-        case .tooManyTopics: "An installation follows \(InstallationFacts.mostTopics) topics at most."
+        case .tooManyTopics: "An installation follows \(InstallationFacts.maxTopics) topics at most."
         case .disabled: "Live Activities are switched off for this app in Settings."
         case .noSuchEvent(let key):
             "The server does not know an event \(key) of this app, a day after it was requested."

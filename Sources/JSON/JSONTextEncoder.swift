@@ -11,7 +11,7 @@ package protocol WritesNulls {
 /// `JSONWriter.encode` uses it.
 package final class JSONTextEncoder: Encoder {
     // A sink belongs to one call of `JSONWriter.encode`. Checks of exclusive access would take an eighth of the time.
-    @exclusivity(unchecked) var json = JSONWriter()
+    @exclusivity(unchecked) var writer = JSONWriter()
     /// The type of the value that is being written.
     @exclusivity(unchecked) private var type: Any.Type = Never.self
     /// The bracket that ends the value that is being written; `nil`: it is neither an object nor an array.
@@ -25,24 +25,24 @@ package final class JSONTextEncoder: Encoder {
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func write<Value: Encodable>(_ value: Value) throws {
-        if json.scalar(value) { return }
+        if writer.tryScalar(value) { return }
         let outer = (type, endBracket, leftOut, unsorted)
         defer { (type, endBracket, leftOut, unsorted) = outer }
         (type, endBracket, leftOut, unsorted) = (Value.self, nil, nil, nil)
         try value.encode(to: self)
-        if let unsorted { json.sort(unsorted) }
-        if let endBracket { json.close(endBracket) }
+        if let unsorted { writer.sort(unsorted) }
+        if let endBracket { writer.close(endBracket) }
     }
 
     /// Writes JSON text unchanged.
-    package func write(raw text: some Sequence<UInt8>) { json.raw(text) }
+    package func write(raw text: some Sequence<UInt8>) { writer.raw(text) }
 
     // Members<Key> calls these three with the name as a text, because they would be slow if they were generic in Key.
 
     fileprivate func write(name: String) {
-        if unsorted == nil { return json.name(unescaped: name) }
-        unsorted?.append((name, json.bytes.count))
-        json.name(dynamic: name)
+        if unsorted == nil { return writer.name(unescaped: name) }
+        unsorted?.append((name, writer.bytes.count))
+        writer.name(dynamic: name)
     }
 
     fileprivate func write<Value: Encodable>(_ name: String, _ value: Value) throws {
@@ -54,7 +54,7 @@ package final class JSONTextEncoder: Encoder {
         if let value { return try write(name, value) }
         guard let leftOut, !leftOut.contains(name) else { return }
         write(name: name)
-        json.null()
+        writer.null()
     }
 
     package func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -74,21 +74,21 @@ package final class JSONTextEncoder: Encoder {
 
     private func open(_ begin: Unicode.Scalar, _ end: Unicode.Scalar) {
         precondition(self.endBracket == nil, "a value has one container")
-        json.open(UInt8(ascii: begin))
+        writer.open(UInt8(ascii: begin))
         self.endBracket = UInt8(ascii: end)
     }
 }
 
 extension JSONTextEncoder: SingleValueEncodingContainer {
-    package func encodeNil() { json.null() }
-    package func encode(_ value: Bool) { json.boolean(value) }
+    package func encodeNil() { writer.null() }
+    package func encode(_ value: Bool) { writer.boolean(value) }
     package func encode(_ value: Float) { encode(Double(value)) }
-    package func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) { json.raw("\(value)".utf8) }
+    package func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) { writer.raw("\(value)".utf8) }
 
     /// A whole number without a fraction. JSON has no infinity, so that and what is not a number are null.
     package func encode(_ value: Double) {
-        guard value.isFinite else { return json.null() }
-        if let whole = Int(exactly: value) { json.integer(whole) } else { json.raw("\(value)".utf8) }
+        guard value.isFinite else { return writer.null() }
+        if let whole = Int(exactly: value) { writer.integer(whole) } else { writer.raw("\(value)".utf8) }
     }
 
     package func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
@@ -101,7 +101,7 @@ extension JSONTextEncoder {
 
         func encodeNil(forKey key: Key) {
             sink.write(name: key.stringValue)
-            sink.json.null()
+            sink.writer.null()
         }
 
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try sink.write(key.stringValue, value) }
@@ -130,7 +130,7 @@ extension JSONTextEncoder {
         init(sink: JSONTextEncoder) { self.sink = sink }
 
         mutating func encodeNil() {
-            sink.json.null()
+            sink.writer.null()
             count += 1
         }
 

@@ -94,11 +94,11 @@ package struct JSONWriter: Sendable {
 
     /// Writes any value of a type that is `Encodable` (`JSONTextEncoder`).
     package mutating func encode(_ value: some Encodable) {
-        if scalar(value) { return }
+        if tryScalar(value) { return }
         let sink = JSONTextEncoder()
         // The sink gets the text itself: a copy would be made of the whole text for each value.
-        swap(&sink.json, &self)
-        defer { swap(&sink.json, &self) }
+        swap(&sink.writer, &self)
+        defer { swap(&sink.writer, &self) }
         do { try sink.write(value) } catch {
             preconditionFailure("\(Swift.type(of: value)) cannot be written: \(error)")
         }
@@ -106,7 +106,7 @@ package struct JSONWriter: Sendable {
 
     /// Writes a text, a whole number or a time; `false`: the value is neither. A container would take most of the time
     /// for these.
-    mutating func scalar<Value>(_ value: Value) -> Bool {
+    mutating func tryScalar<Value>(_ value: Value) -> Bool {
         if Value.self == String.self, let text = value as? String {
             string(text)
         } else if Value.self == Int.self, let number = value as? Int {

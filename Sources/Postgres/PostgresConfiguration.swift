@@ -1,9 +1,10 @@
-/// Some callers of a pool, with a ceiling: they have at most `most` connections at a time, so that the others find one.
+/// Some callers of a pool, with a ceiling: they have at most `maximum` connections at a time, so that the others find
+/// one.
 package struct PostgresShare: Sendable, Hashable {
     let name: String
-    let most: Int
+    let maximum: Int
 
-    package init(_ name: String, most: Int) { (self.name, self.most) = (name, most) }
+    package init(_ name: String, most: Int) { (self.name, self.maximum) = (name, most) }
 }
 
 /// How a pool connects to its database.

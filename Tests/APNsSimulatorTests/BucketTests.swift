@@ -26,7 +26,7 @@ struct BucketTests {
                 _ = bucket.refuse(key)
                 continue
             }
-            bucket.take(key)
+            bucket.spend(key)
             taken += 1
             turn = max(turn, time) + 0.25
         }

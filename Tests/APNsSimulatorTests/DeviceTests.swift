@@ -166,7 +166,7 @@ struct DevicePushTests {
         #expect(stage.states("anna", at: 3) == [.ended])
         #expect(try stage.bench.push(to: update, body).status == 200, "200 is no proof")
 
-        let isRetired = stage.bench.state.devices.retire(
+        let isRetired = stage.bench.state.devices.revoke(
             update, Refusal(.expiredToken, timestamp: 1_780_000_000_000))
         #expect(isRetired)
         let gone = try stage.bench.push(to: update, body)

@@ -114,7 +114,7 @@ struct JournalTests {
             journal.removeAll()
             #expect(journal.entries(after: 0).isEmpty)
             journal.record(Self.entry([]))
-            #expect(journal.recorded == 6)
+            #expect(journal.lastNumber == 6)
         }
     }
 
@@ -130,7 +130,7 @@ struct JournalTests {
         JournalEntry(
             time: Bench.now,
             request: SimulatorRequest(
-                environment: .production, service: .send, connection: 3, method: "POST", path: "/x",
+                environment: .production, service: .send, connectionID: 3, method: "POST", path: "/x",
                 headers: [.init("a", "1"), .init("a", "")], body: body),
             operation: nil, status: 404, reason: .badPath, requestID: "id", fate: .answered, fault: nil)
     }

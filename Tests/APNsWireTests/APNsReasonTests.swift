@@ -20,7 +20,7 @@ struct APNsReasonTests {
     }
 
     @Test(arguments: [
-        (400, APNsReason.Meaning.badRequest), (403, .credentials), (410, .channelGone), (429, .throttled),
+        (400, APNsReason.Meaning.badRequest), (403, .credentials), (410, .targetGone), (429, .throttled),
         (500, .unavailable), (503, .unavailable),
     ])
     func `an unknown reason keeps its text and is judged by status`(status: Int, meaning: APNsReason.Meaning) {
@@ -31,7 +31,7 @@ struct APNsReasonTests {
     }
 
     @Test func `a known reason means the same with any status`() {
-        #expect(APNsReason.badChannelId.meaning(status: 500) == .channelGone)
+        #expect(APNsReason.badChannelId.meaning(status: 500) == .targetGone)
         #expect(APNsReason.cannotCreateChannelConfig.meaning(status: 400) == .quota)
     }
 }

@@ -112,7 +112,7 @@ struct UploadTests {
                 try await app.follow(["a", "team rapid"])
             }
             await #expect(throws: LiveActivitiesError.tooManyTopics) {
-                try await app.follow((0...InstallationFacts.mostTopics).map { "t\($0)" })
+                try await app.follow((0...InstallationFacts.maxTopics).map { "t\($0)" })
             }
             await #expect(throws: LiveActivitiesError.notAVariant("d e")) {
                 try await app.follow(["team:rapid"], variant: "d e")

@@ -64,7 +64,7 @@ struct VerdictTests {
     ) {
         let answer: APNsAnswer<Void> = refusal(.init(rawValue: reason))
         var waited: [TimeInterval] = []
-        for attempt in 1..<Verdict.attemptsInDoubt {
+        for attempt in 1..<Verdict.maxDoubtAttempts {
             guard case .channelDoubted(let refusal, let next?) = verdict(answer, attempts: attempt) else {
                 Issue.record("\(reason) did not mean the channel")
                 return
@@ -73,7 +73,7 @@ struct VerdictTests {
             waited.append(next.timeIntervalSince(now))
         }
         #expect(waited == waited.sorted() && (1.0...2.0).contains(waited[0]) && waited.reduce(0, +) < 150)
-        for last in [verdict(answer, attempts: Verdict.attemptsInDoubt), verdict(answer, expiresIn: 0.5)] {
+        for last in [verdict(answer, attempts: Verdict.maxDoubtAttempts), verdict(answer, expiresIn: 0.5)] {
             guard case .channelDoubted(_, nil) = last else {
                 Issue.record("\(last)")
                 return
@@ -123,7 +123,7 @@ struct CircuitTests {
     @Test func `the requests of one broken connection do not open the circuit, but continued failures do`() {
         var circuit = Circuit()
         for _ in 1...200 { circuit.record(.failed, now: after(0.1), jitter: 1) }
-        #expect(circuit.isClosed && circuit.pause(now: start) == nil)
+        #expect(circuit.isClosed && circuit.retryIn(now: start) == nil)
         #expect(circuit.allowance(70, flying: 30, now: start) == 70)
         circuit.record(.alive, now: after(0.2), jitter: 1)
         for _ in 1...Circuit.threshold { circuit.record(.failed, now: after(0.7), jitter: 1) }
@@ -140,7 +140,7 @@ struct CircuitTests {
         var circuit = opened()
         let opening = after(Circuit.minimumOutage)
         #expect(circuit.allowance(100, flying: 5, now: opening) == 0)
-        #expect(circuit.pause(now: opening) == 0.5)
+        #expect(circuit.retryIn(now: opening) == 0.5)
         #expect(circuit.allowance(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
         #expect(circuit.allowance(100, flying: 6, now: opening.addingTimeInterval(0.5)) == 0)
         // This server did not send the admitted request, so the request says nothing about the host. Another request
@@ -155,7 +155,7 @@ struct CircuitTests {
         var pauses: [TimeInterval] = []
         for _ in 1...6 {
             circuit.record(.failed, now: now, jitter: 1)
-            let pause = circuit.pause(now: now) ?? 0
+            let pause = circuit.retryIn(now: now) ?? 0
             pauses.append(pause)
             now = now.addingTimeInterval(pause)
             #expect(circuit.allowance(10, flying: 0, now: now) == 1)
@@ -238,23 +238,23 @@ struct KeyStandingTests {
 
     @Test func `one refusal changes nothing, and after the second in a row requests wait`() {
         var standing = KeyStanding()
-        _ = standing.refused(.invalidProviderToken, now: at(1))
-        #expect(standing.permission(now: at(1)) == .send && standing.refusal == nil)
-        let begins = standing.refused(.expiredProviderToken, now: at(2))
+        _ = standing.noteRefusal(.invalidProviderToken, now: at(1))
+        #expect(standing.admit(now: at(1)) == .send && standing.refusal == nil)
+        let begins = standing.noteRefusal(.expiredProviderToken, now: at(2))
         let refusal = KeyRefusal(reason: .expiredProviderToken, since: at(1))
         #expect(begins && standing.refusal == refusal)
-        #expect(standing.permission(now: at(3)) == .wait(refusal, seconds: 2))
+        #expect(standing.admit(now: at(3)) == .wait(refusal, seconds: 2))
     }
 
     @Test func `one request is sent every three seconds, whatever its result is`() {
         var standing = KeyStanding()
         // The last ones are late answers to requests that were sent before the key counted as refused.
-        for _ in 0..<100 { _ = standing.refused(.invalidProviderToken, now: at(1)) }
-        let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.permission(now: at($0)) }
+        for _ in 0..<100 { _ = standing.noteRefusal(.invalidProviderToken, now: at(1)) }
+        let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.admit(now: at($0)) }
         #expect(turns.count { $0 == .send } == 9 && turns[0] != .send)
         // A clock that was set back delays nothing.
-        #expect(standing.permission(now: at(-3_600)) == .send)
-        let begins = standing.refused(.invalidProviderToken, now: at(31))
+        #expect(standing.admit(now: at(-3_600)) == .send)
+        let begins = standing.noteRefusal(.invalidProviderToken, now: at(31))
         #expect(!begins)
         #expect(standing.refusal == KeyRefusal(reason: .invalidProviderToken, since: at(1)))
     }

@@ -37,7 +37,7 @@ struct ClockEstimateTests {
         var estimate = ClockEstimate()
         estimate.add(look(at: 0, trip: 1, share: 0))
         estimate.add(look(at: 2, trip: 0.002, share: 0))
-        for n in 0..<(ClockEstimate.remembered - 1) { estimate.add(look(at: Double(4 + 2 * n), trip: 1, share: 0)) }
+        for n in 0..<(ClockEstimate.maxSamples - 1) { estimate.add(look(at: Double(4 + 2 * n), trip: 1, share: 0)) }
         #expect(try error(estimate) <= 0.001 + 1e-6)
         estimate.add(look(at: 100, trip: 1, share: 0))
         #expect(try error(estimate) > 0.4)

@@ -326,7 +326,7 @@ struct StateChangeTests {
         let goal = try Self.decide(Self.goal, sequence: 3, last: 2)
         #expect(goal.outcome == .rings && goal.request?.priority == 10 && goal.notBefore == nil)
         #expect(goal.request?.event == .update && goal.request?.alert != nil)
-        #expect(goal.progress.sequence == 3)
+        #expect(goal.stateProgress.sequence == 3)
         let quiet = try Self.decide(Self.old.replacing(#""clock": "1""#, with: #""clock": "2""#))
         #expect(quiet.outcome == .quiet && quiet.request?.priority == 5)
         #expect(quiet.notBefore == Date(timeIntervalSince1970: 0))
@@ -370,15 +370,15 @@ struct StateChangeTests {
         #expect(throws: Problem.self) { try Self.decide(Self.old, sequence: 4, last: 5) }
         #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 5, last: 5) }
         #expect(try Self.decide(Self.old, sequence: 5, last: 5).outcome == .unchanged)
-        #expect(try Self.decide(Self.old, sequence: 6, last: 5).progress.sequence == 6)
+        #expect(try Self.decide(Self.old, sequence: 6, last: 5).stateProgress.sequence == 6)
     }
 
     @Test func `a feed that counts anew goes on with a higher epoch, and the refusal says so`() throws {
         let refused = #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 1, last: 900, lastEpoch: 3) }
         #expect(refused?.detail.contains("send a sequenceEpoch above 3") == true)
         let anew = try Self.decide(Self.goal, sequence: 1, epoch: 4, last: 900, lastEpoch: 3)
-        #expect(anew.outcome == .rings && anew.progress == .init(sequence: 1, epoch: 4))
-        #expect(try Self.decide(Self.goal, sequence: 2, last: 1, lastEpoch: 4).progress.epoch == 4)
+        #expect(anew.outcome == .rings && anew.stateProgress == .init(sequence: 1, epoch: 4))
+        #expect(try Self.decide(Self.goal, sequence: 2, last: 1, lastEpoch: 4).stateProgress.epoch == 4)
         #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 901, epoch: 3, last: 1, lastEpoch: 4) }
     }
 }

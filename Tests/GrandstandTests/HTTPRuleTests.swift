@@ -29,7 +29,7 @@ struct RateLimitTests {
         var limit = RateLimit(policy, at: start)
         let standings = (0..<5).map { _ in limit.take(policy, at: start) }
         #expect(standings.map(\.remaining) == [3, 2, 1, 0, 0])
-        #expect(standings.map(\.isExhausted) == [false, false, false, false, true])
+        #expect(standings.map(\.isRefused) == [false, false, false, false, true])
         #expect(standings.allSatisfy { $0.limit == 4 } && standings[4].reset == 1)
     }
 
@@ -37,7 +37,7 @@ struct RateLimitTests {
         let slow = RateLimit.Policy(rate: 0.1, burst: 1)
         var limit = RateLimit(slow, at: start)
         let standings = [0, 0, 9.9, 10].map { limit.take(slow, at: start + $0) }
-        #expect(standings.map(\.isExhausted) == [false, true, true, false])
+        #expect(standings.map(\.isRefused) == [false, true, true, false])
         #expect(standings[1].reset == 10)
     }
 

@@ -3,7 +3,7 @@ internal import APNsWire
 /// All buckets of a simulator. A request needs room in every bucket that applies to it.
 struct Buckets: Sendable {
     private(set) var all: [Bucket] = []
-    private var made = 0
+    private var addCount = 0
 
     /// Adds a full bucket. If it has no name, it gets one.
     ///
@@ -11,8 +11,8 @@ struct Buckets: Sendable {
     /// - Throws: if the name is taken.
     mutating func add(_ bucket: Bucket, now: Double) throws(SimulatorError) -> Bucket {
         var bucket = bucket
-        made += 1
-        if bucket.name.isEmpty { bucket.name = "bucket-\(made)" }
+        addCount += 1
+        if bucket.name.isEmpty { bucket.name = "bucket-\(addCount)" }
         guard !all.contains(where: { $0.name == bucket.name }) else {
             throw SimulatorError(
                 "There is a bucket \"\(bucket.name)\" already: change it, remove it, or choose another name.")
@@ -43,7 +43,7 @@ struct Buckets: Sendable {
         return all.count < count
     }
 
-    mutating func closed(connection: Int) {
+    mutating func forget(connection: Int) {
         for index in all.indices where all[index].scope == .connection { all[index].forget(connection: connection) }
     }
 
@@ -63,7 +63,7 @@ struct Buckets: Sendable {
             let waits = refusing.compactMap { all[$0.index].refuse($0.key) }
             throw Refusal(.tooManyRequests, retryAfter: waits.max())
         }
-        for (index, key) in taking { all[index].take(key) }
+        for (index, key) in taking { all[index].spend(key) }
     }
 }
 
@@ -165,13 +165,13 @@ struct Bucket: Sendable, Codable {
     var since = 0.0
     /// The sum of all keys' counts, dropped keys included.
     private(set) var counts = Counts()
-    /// Filled by `listing`.
+    /// Filled by `withKeys`.
     private var keys: [Key]?
     private var keysSeen: Int?
 
     private var levels: [Key: Level] = [:]
     /// With this many keys, the keys with a full bucket are dropped, because a full bucket is the same as a new one.
-    private var pruneAt = 20_000
+    private var pruneSize = 20_000
 
     private enum CodingKeys: String, CodingKey {
         case name, operation
@@ -184,12 +184,12 @@ struct Bucket: Sendable, Codable {
     }
 
     /// What a person may write. The other members are only in answers.
-    private enum Writable: String, CodingKey {
+    private enum WritableKeys: String, CodingKey {
         case name, operation, by, rate, burst, retryAfter, environment, bundleId
     }
 
     init(from decoder: any Decoder) throws {
-        let from = try decoder.container(keyedBy: Writable.self)
+        let from = try decoder.container(keyedBy: WritableKeys.self)
         name = try from.decodeIfPresent(String.self, forKey: .name) ?? ""
         operation = try from.decodeIfPresent(Route.Operation.self, forKey: .operation) ?? .broadcast
         scope = try from.decode(Scope.self, forKey: .by)
@@ -234,7 +234,7 @@ struct Bucket: Sendable, Codable {
     /// The bucket with the counts of its keys, sorted by the number of refusals.
     ///
     /// - Parameter limit: the most apps, channels, connections or device tokens that are included.
-    func listing(_ limit: Int) -> Self {
+    func withKeys(_ limit: Int) -> Self {
         let sorted = levels.sorted { left, right in
             let (one, other) = (left.value.counts, right.value.counts)
             return (one.refused, one.taken) > (other.refused, other.taken)
@@ -265,7 +265,7 @@ struct Bucket: Sendable, Codable {
     /// - Returns: whether there is room for a request.
     mutating func raise(_ key: Key, now: Double) -> Bool {
         guard var level = levels[key] else {
-            if levels.count >= pruneAt { forgetFull(now: now) }
+            if levels.count >= pruneSize { forgetFull(now: now) }
             levels[key] = Level(available: burst, raisedAt: now, counts: Counts(allowed: burst))
             counts.allowed += burst
             return burst >= 1
@@ -276,11 +276,11 @@ struct Bucket: Sendable, Codable {
         counts.allowed += more
         level.raisedAt = now
         levels[key] = level
-        return level.available >= Self.oneRequest
+        return level.available >= Self.roomForOne
     }
 
     /// Counts a request that was let through.
-    mutating func take(_ key: Key) {
+    mutating func spend(_ key: Key) {
         levels[key]?.available -= 1
         levels[key]?.counts.taken += 1
         counts.taken += 1
@@ -293,8 +293,8 @@ struct Bucket: Sendable, Codable {
         levels[key]?.counts.refused += 1
         counts.refused += 1
         guard saysRetryAfter, let level = levels[key]?.available else { return nil }
-        let seconds = rate > 0 ? ((1 - level) / rate).rounded(.up) : Self.longestWait
-        return Int(min(max(1, seconds), Self.longestWait))
+        let seconds = rate > 0 ? ((1 - level) / rate).rounded(.up) : Self.maxRetryAfter
+        return Int(min(max(1, seconds), Self.maxRetryAfter))
     }
 
     /// Drops the level of a connection that has ended.
@@ -303,11 +303,11 @@ struct Bucket: Sendable, Codable {
     private mutating func forgetFull(now: Double) {
         levels = levels.filter { $0.value.available + (now - $0.value.raisedAt) * rate < burst }
         // Twice the number of remaining keys, so that the search for full buckets stays rare.
-        pruneAt = max(pruneAt, 2 * levels.count)
+        pruneSize = max(pruneSize, 2 * levels.count)
     }
 
     /// The level that allows one request. It is a little below 1, because the sums of rates have rounding errors.
-    private static let oneRequest = 1 - 1e-6
+    private static let roomForOne = 1 - 1e-6
     /// The longest `Retry-After` in seconds.
-    private static let longestWait = 3_600.0
+    private static let maxRetryAfter = 3_600.0
 }

@@ -45,9 +45,9 @@ extension Simulator {
         case "GET /": return ControlAnswer(["routes": Self.routeHelp])
         case "GET /journal": return try await entries(request.parameters(numbers: JournalQuery.numeric))
         case "DELETE /journal": clearJournal()
-        case "GET /counters": return ControlAnswer(change { memory, _ in memory.counters })
-        case "DELETE /counters": change { memory, _ in memory.counters = Counters() }
-        case "GET /apps": return ControlAnswer(["apps": change { memory, _ in memory.apns.listedApps }])
+        case "GET /counters": return ControlAnswer(access { memory, _ in memory.counters })
+        case "DELETE /counters": access { memory, _ in memory.counters = Counters() }
+        case "GET /apps": return ControlAnswer(["apps": access { memory, _ in memory.apns.listedApps }])
         case "PATCH /apps/*": try change(app: path[1], request.parse())
         case "GET /apps/*/*/channels":
             return ControlAnswer(["channels": channels(of: path[1], in: try Self.environment(path[2]))])
@@ -56,20 +56,20 @@ extension Simulator {
             return ControlAnswer(["channelIds": ids], status: 201)
         case "DELETE /apps/*/*/channels":
             let app = SimulatorState.AppKey(path[1], try Self.environment(path[2]))
-            change { memory, _ in memory.apns.deleteAll(of: app) }
+            access { memory, _ in memory.apns.deleteAll(of: app) }
         case "GET /apps/*/*/channels/*":
             let all = channels(of: path[1], in: try Self.environment(path[2]))
             return ControlAnswer(try Self.unwrap(all.first { $0.id == path[4] }, "There is no such channel."))
         case "DELETE /apps/*/*/channels/*":
             let app = SimulatorState.AppKey(path[1], try Self.environment(path[2]))
-            let wasThere = change { memory, _ in memory.apns.deleteChannel(.init(app: app, id: path[4])) }
+            let wasThere = access { memory, _ in memory.apns.deleteChannel(.init(app: app, id: path[4])) }
             try Self.require(wasThere, "There is no such channel.")
         case "GET /faults": return ControlAnswer(["faults": faults])
         case "POST /faults":
             let body = try request.json()
             guard body["faults"] != nil else {
                 let fault: Fault = try body.read(at: "the body")
-                return ControlAnswer(try change { memory, _ in try memory.faults.add(fault) }, status: 201)
+                return ControlAnswer(try access { memory, _ in try memory.faults.add(fault) }, status: 201)
             }
             try addScript(body.read(at: "the body"))
             return ControlAnswer(["faults": faults], status: 201)
@@ -78,14 +78,14 @@ extension Simulator {
             try Self.require(removeFaults { $0.name == path[1] }, "There is no fault \"\(path[1])\".")
         case "GET /buckets": return ControlAnswer(buckets)
         case "POST /buckets": return ControlAnswer(try add(request.parse()), status: 201)
-        case "DELETE /buckets": change { memory, _ in _ = memory.apns.buckets.remove { _ in true } }
+        case "DELETE /buckets": access { memory, _ in _ = memory.apns.buckets.remove { _ in true } }
         case "GET /buckets/*":
-            return ControlAnswer(try bucket(path[1]).listing(Self.keys(request.parameters(numbers: ["keys"]))))
+            return ControlAnswer(try bucket(path[1]).withKeys(Self.keys(request.parameters(numbers: ["keys"]))))
         case "PATCH /buckets/*":
             let change: Bucket.Change = try request.parse()
             return ControlAnswer(try bucket(path[1]) { $0.apply(change) })
         case "DELETE /buckets/*":
-            let wasThere = change { memory, _ in memory.apns.buckets.remove { $0.name == path[1] } }
+            let wasThere = access { memory, _ in memory.apns.buckets.remove { $0.name == path[1] } }
             try Self.require(wasThere, "There is no bucket \"\(path[1])\".")
         case "GET /devices": return ControlAnswer(["devices": devices])
         case "POST /devices": return ControlAnswer(try addDevice(request.parse()), status: 201)
@@ -95,26 +95,26 @@ extension Simulator {
             setOnline(change.online, device: path[1])
             return ControlAnswer(try device(path[1]))
         case "DELETE /devices/*":
-            let wasThere = change { memory, _ in memory.apns.devices.remove(path[1]) }
+            let wasThere = access { memory, _ in memory.apns.devices.remove(path[1]) }
             try Self.require(wasThere, "There is no device \"\(path[1])\".")
         case "POST /devices/*/activities":
             return ControlAnswer(try startActivity(request.parse(), on: path[1]), status: 201)
         case "DELETE /devices/*/activities/*":
             let wasThere = Int(path[3]).map { number in
-                change { memory, now in memory.apns.dismiss(activity: number, on: path[1], now: now) }
+                access { memory, now in memory.apns.dismiss(activity: number, on: path[1], now: now) }
             }
             try Self.require(wasThere ?? false, "There is no such device or activity.")
         case "POST /devices/*/activities/*/token":
             return ControlAnswer(["updateToken": try allow(activity: Int(path[3]) ?? 0, on: path[1])], status: 201)
-        case "DELETE /tokens/*": try retire(token: path[1].lowercased(), request.parameters())
+        case "DELETE /tokens/*": try revoke(token: path[1].lowercased(), request.parameters())
         case "GET /lock-screens": return try await lockScreens(request.parameters(numbers: ["after", "timeout"]))
-        case "GET /quirks": return ControlAnswer(["quirks": change { memory, _ in memory.apns.quirks.table }])
+        case "GET /quirks": return ControlAnswer(["quirks": access { memory, _ in memory.apns.quirks.table }])
         case "PATCH /quirks":
             try setQuirks(request.parse())
-            return ControlAnswer(["quirks": change { memory, _ in memory.apns.quirks.table }])
+            return ControlAnswer(["quirks": access { memory, _ in memory.apns.quirks.table }])
         case "DELETE /quirks":
-            change { memory, _ in memory.apns.quirks = Quirks() }
-            return ControlAnswer(["quirks": change { memory, _ in memory.apns.quirks.table }])
+            access { memory, _ in memory.apns.quirks = Quirks() }
+            return ControlAnswer(["quirks": access { memory, _ in memory.apns.quirks.table }])
         case "GET /clock": return ControlAnswer(clock)
         case "PATCH /clock":
             try advance(request.parse())

@@ -49,7 +49,7 @@ package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible 
     var dismissalDate: Double?
     /// The number of applied pushes, including the start.
     var applied = 1
-    var isRemoved = false
+    var wasSwiped = false
 
     private enum CodingKeys: String, CodingKey {
         case number
@@ -70,7 +70,7 @@ package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible 
     /// The state at a time. An activity is active for at most 8 hours and visible for 4 more (docs/internals/apns.md
     /// section 4).
     func state(at now: Double) -> State {
-        if isRemoved { return .dismissed }
+        if wasSwiped { return .dismissed }
         let limit = startedAt + Double(APNsLimits.activityLifetime)
         let end = min(endedAt ?? limit, limit)
         guard now >= end else { return staleDate.map { $0 <= now } ?? false ? .stale : .active }

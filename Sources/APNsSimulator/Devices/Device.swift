@@ -45,7 +45,7 @@ package struct Device: Sendable, Encodable {
     private(set) var events: [LogEntry] = []
     /// The oldest first.
     var storedPushes: [StoredPush] = []
-    var startTimes: [Double] = []
+    var pushStartTimes: [Double] = []
     private var lastActivityNumber = 0
 
     private enum CodingKeys: String, CodingKey {
@@ -118,7 +118,7 @@ package struct Device: Sendable, Encodable {
 /// All devices, and the channels that each listens to.
 struct Devices: Sendable {
     /// The owner of a token.
-    struct Address: Sendable, Hashable {
+    struct Owner: Sendable, Hashable {
         var device: String
         /// The bundle ID in lower case.
         var app: String
@@ -129,7 +129,7 @@ struct Devices: Sendable {
     }
 
     private(set) var byID: [String: Device] = [:]
-    private(set) var tokens: [String: Address] = [:]
+    private(set) var tokens: [String: Owner] = [:]
     private var listeners: [SimulatorState.ChannelKey: Set<String>] = [:]
     /// Grows with every change of a lock screen, except changes that only time causes.
     var version = 0
@@ -142,7 +142,7 @@ struct Devices: Sendable {
 
     mutating func add(_ device: Device) {
         byID[device.id] = device
-        for (app, token) in device.startTokens { tokens[token] = Address(device: device.id, app: app) }
+        for (app, token) in device.startTokens { tokens[token] = Owner(device: device.id, app: app) }
         version += 1
     }
 
@@ -170,7 +170,7 @@ struct Devices: Sendable {
     }
 
     /// Marks a token as no longer valid.
-    mutating func retire(_ token: String, _ gone: Refusal) -> Bool {
+    mutating func revoke(_ token: String, _ gone: Refusal) -> Bool {
         guard let address = tokens[token] else { return false }
         tokens[token]?.gone = gone
         change(address.device) { device in device.goneTokens = Set(device.goneTokens + [token]).sorted() }
@@ -198,7 +198,7 @@ struct Devices: Sendable {
     }
 
     private mutating func register(_ token: String, _ activity: Activity, on id: String) {
-        tokens[token] = Address(device: id, app: activity.bundleID, activity: activity.number)
+        tokens[token] = Owner(device: id, app: activity.bundleID, activity: activity.number)
     }
 
     // MARK: Delivery

@@ -74,7 +74,7 @@ extension SimulatorState {
     mutating func dismiss(activity number: Int, on id: String, now: Double) -> Bool {
         devices.change(id) { device in
             guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return false }
-            device.activities[index].isRemoved = true
+            device.activities[index].wasSwiped = true
             device.log("activity \(number): swiped away", now: now)
             return true
         } ?? false
@@ -151,9 +151,9 @@ extension SimulatorState {
         }
         if !isGood(request[header: APNsHeader.id]) { throw Refusal(.badMessageId) }
         let expiration = try DevicePush.checkHeaders(request)
-        let address = try address(token, of: app)
+        let address = try owner(token, of: app)
         try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.activity == nil })
-        try buckets.take(.device, Bucket.Key(app, device: token, connection: request.connection), now: now)
+        try buckets.take(.device, Bucket.Key(app, device: token, connection: request.connectionID), now: now)
         if let address { handOver(request, token, address, expiration: expiration, now: now) }
         let includesUniqueID = request.environment == .development
         return SimulatorAnswer(
@@ -161,7 +161,7 @@ extension SimulatorState {
     }
 
     /// Applies a push that has reached its device.
-    mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Double) {
+    mutating func deliver(_ body: [UInt8], to address: Devices.Owner, now: Double) {
         guard let push = LivePush(body), let device = devices.byID[address.device] else { return }
         switch (address.activity, push.event) {
         case (nil, .start): start(push, on: device, app: address.app, now: now)
@@ -172,7 +172,7 @@ extension SimulatorState {
     }
 
     private mutating func handOver(
-        _ request: SimulatorRequest, _ token: String, _ address: Devices.Address, expiration: Int?, now: Double
+        _ request: SimulatorRequest, _ token: String, _ address: Devices.Owner, expiration: Int?, now: Double
     ) {
         if devices.byID[address.device]?.isOnline == true { return deliver(request.body, to: address, now: now) }
         guard expiration != 0 else { return }
@@ -188,7 +188,7 @@ extension SimulatorState {
     /// answered 200.
     private mutating func start(_ push: LivePush, on device: Device, app: String, now: Double) {
         let activity = Activity(push, of: app)
-        let recent = device.startTimes.filter { now - $0 < Device.startWindow }
+        let recent = device.pushStartTimes.filter { now - $0 < Device.startWindow }
         let obstacle: String? =
             if recent.count >= Device.startBudget {
                 "the budget of \(Device.startBudget) starts an hour is used up"
@@ -200,7 +200,7 @@ extension SimulatorState {
                 nil
             }
         devices.change(device.id) { device in
-            device.startTimes = obstacle == nil ? recent + [now] : recent
+            device.pushStartTimes = obstacle == nil ? recent + [now] : recent
             if let obstacle { device.log("start dropped, \(obstacle)", now: now) }
         }
         guard obstacle == nil, let device = devices.byID[device.id] else { return }
@@ -222,7 +222,7 @@ extension SimulatorState {
         return app
     }
 
-    private func address(_ token: String, of app: AppKey) throws(Refusal) -> Devices.Address? {
+    private func owner(_ token: String, of app: AppKey) throws(Refusal) -> Devices.Owner? {
         guard let address = devices.tokens[token], let device = devices.byID[address.device],
             device.environment == app.environment
         else {

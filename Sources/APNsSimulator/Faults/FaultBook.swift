@@ -12,7 +12,7 @@ struct FaultBook: Sendable {
 
     private(set) var faults: [Fault] = []
     private var random: SeededRandom
-    private var made = 0
+    private var addCount = 0
     /// The answers that faults withhold until they are removed, by the fault's name.
     private var withheld: [String: [@Sendable () -> Void]] = [:]
 
@@ -25,8 +25,8 @@ struct FaultBook: Sendable {
     /// - Throws: if the name is taken.
     mutating func add(_ fault: Fault) throws(SimulatorError) -> Fault {
         var fault = fault
-        made += 1
-        if fault.name.isEmpty { fault.name = "fault-\(made)" }
+        addCount += 1
+        if fault.name.isEmpty { fault.name = "fault-\(addCount)" }
         guard !faults.contains(where: { $0.name == fault.name }) else {
             throw SimulatorError(
                 "There is a fault \"\(fault.name)\" already: remove it first, or choose another name.")

@@ -11,7 +11,7 @@ struct Journal: Sendable {
     private var ring = CircularBuffer<JournalEntry>()
     private var byteCount = 0
     /// The number of the newest entry. It keeps growing when the journal is cleared.
-    private(set) var recorded = 0
+    private(set) var lastNumber = 0
 
     /// - Parameter capacity: the most entries; 0 keeps none.
     init(capacity: Int) { self.capacity = capacity }
@@ -20,7 +20,7 @@ struct Journal: Sendable {
 
     /// The entries with a higher number, the oldest first.
     func entries(after number: Int) -> ArraySlice<JournalEntry> {
-        Array(ring.suffix(recorded - number)).drop { $0.number <= number }
+        Array(ring.suffix(lastNumber - number)).drop { $0.number <= number }
     }
 
     mutating func removeAll() {
@@ -30,9 +30,9 @@ struct Journal: Sendable {
 
     /// Adds an entry with the next number.
     mutating func record(_ entry: JournalEntry) {
-        recorded += 1
+        lastNumber += 1
         var entry = entry
-        entry.number = recorded
+        entry.number = lastNumber
         byteCount += entry.size
         ring.append(entry)
         while byteCount > Self.byteCapacity || ring.count > capacity, let gone = ring.popFirst() {
@@ -97,7 +97,7 @@ extension JournalEntry: Encodable, WritesNulls {
         try to.encode(time, forKey: .time)
         try to.encode(request.environment, forKey: .environment)
         try to.encode(request.service, forKey: .host)
-        try to.encode(request.connection, forKey: .connection)
+        try to.encode(request.connectionID, forKey: .connection)
         try to.encode(request.method, forKey: .method)
         try to.encode(request.path, forKey: .path)
         try to.encodeIfPresent(operation, forKey: .operation)
@@ -145,7 +145,7 @@ struct JournalQuery: Sendable, Decodable {
         if let fate, entry.fate != fate { return false }
         if let fault, entry.fault != fault { return false }
         if let requestId, entry.requestID != requestId { return false }
-        if let connection, entry.request.connection != connection { return false }
+        if let connection, entry.request.connectionID != connection { return false }
         var match = FaultMatch()
         (match.method, match.path, match.environment) = (method, path, environment)
         (match.bundleId, match.channelId) = (bundleId, channelId)

@@ -7,10 +7,10 @@ extension Simulator {
     // MARK: Requests
 
     /// The newest requests, the oldest first. There are at most `SimulatorOptions.journalCapacity`.
-    package func journal() -> [JournalEntry] { change { memory, _ in memory.journal.entries } }
+    package func journal() -> [JournalEntry] { access { memory, _ in memory.journal.entries } }
 
     /// Removes all requests from the journal.
-    package func clearJournal() { change { memory, _ in memory.journal.removeAll() } }
+    package func clearJournal() { access { memory, _ in memory.journal.removeAll() } }
 
     /// Waits until `count` matching requests are in the journal, including requests that are already there. A new
     /// request wakes the caller; nothing is polled.
@@ -34,7 +34,7 @@ extension Simulator {
         return await wait(within: limit) { memory, _ in
             let isFirst = last < 0
             found += memory.journal.entries(after: last).filter(matches)
-            last = memory.journal.recorded
+            last = memory.journal.lastNumber
             guard found.count >= count else { return nil }
             return isFirst ? found : Array(found.prefix(count))
         }
@@ -71,7 +71,7 @@ extension Simulator {
     /// The app's channels in the order of their creation, with the messages that a device would get if it came online
     /// now. The bundle ID's case does not matter.
     package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
-        change { memory, now in
+        access { memory, now in
             (memory.apns.apps[.init(bundleID, environment)]?.sorted ?? []).map { $0.snapshot(at: now) }
         }
     }
@@ -79,7 +79,7 @@ extension Simulator {
     /// Turns an app's Broadcast capability on or off, as in Apple's developer portal. Turning it off deletes all
     /// channels of the app in both environments; they never come back.
     package func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
-        change { memory, _ in memory.apns.setBroadcastCapability(isOn, of: bundleID) }
+        access { memory, _ in memory.apns.setBroadcastCapability(isOn, of: bundleID) }
     }
 
     struct AppChange: Decodable {
@@ -92,7 +92,7 @@ extension Simulator {
         try SimulatorError.check(change.channelLimit, in: 0...Int.max, at: "the body.channelLimit")
         if let isOn = change.broadcastCapability { setBroadcastCapability(isOn, of: bundleID) }
         guard let limit = change.channelLimit else { return }
-        self.change { memory, _ in
+        self.access { memory, _ in
             for environment in change.environment.map({ [$0] }) ?? APNsEnvironment.allCases {
                 memory.apns.channelLimits[.init(bundleID, environment)] = limit
             }
@@ -107,7 +107,7 @@ extension Simulator {
     /// Adds channels regardless of the limit.
     func addChannels(_ new: NewChannels, to app: SimulatorState.AppKey) throws -> [String] {
         try SimulatorError.check(new.count, in: 1...APNsLimits.channels, at: "the body.count")
-        return change { memory, now in
+        return access { memory, now in
             (0..<(new.count ?? 1)).map { _ in
                 memory.apns.addChannel(new.storagePolicy ?? .noMessageStored, to: app, now: now)
             }
@@ -116,7 +116,7 @@ extension Simulator {
 
     // MARK: Faults, buckets, quirks and the clock
 
-    var faults: [Fault] { change { memory, _ in memory.faults.faults } }
+    var faults: [Fault] { access { memory, _ in memory.faults.faults } }
 
     /// Adds the faults of a JSON script (docs/simulator.md).
     ///
@@ -126,14 +126,14 @@ extension Simulator {
     }
 
     func addScript(_ script: FaultBook.Script) throws {
-        try change { memory, _ throws(SimulatorError) in try memory.faults.add(script) }
+        try access { memory, _ throws(SimulatorError) in try memory.faults.add(script) }
     }
 
     /// Removes a fault, and sends the answers that it withholds.
     package func removeFault(_ name: String) { removeFaults { $0.name == name } }
 
     func add(_ bucket: Bucket) throws -> Bucket {
-        try change { memory, now throws(SimulatorError) in try memory.apns.buckets.add(bucket, now: now) }
+        try access { memory, now throws(SimulatorError) in try memory.apns.buckets.add(bucket, now: now) }
     }
 
     struct BucketList: Encodable {
@@ -142,7 +142,7 @@ extension Simulator {
     }
 
     var buckets: BucketList {
-        change { memory, now in
+        access { memory, now in
             memory.apns.buckets.raise(now: now)
             return BucketList(now: now, buckets: memory.apns.buckets.all)
         }
@@ -150,7 +150,7 @@ extension Simulator {
 
     /// - Throws: 404.
     func bucket(_ name: String, change body: (inout Bucket) -> Void = { _ in }) throws -> Bucket {
-        let bucket = change { memory, now in memory.apns.buckets.change(name, now: now, body) }
+        let bucket = access { memory, now in memory.apns.buckets.change(name, now: now, body) }
         return try Self.unwrap(bucket, "There is no bucket \"\(name)\".")
     }
 
@@ -170,7 +170,7 @@ extension Simulator {
     package func setQuirk(_ name: String, to value: String) throws { try setQuirks([name: value]) }
 
     func setQuirks(_ wanted: [String: String]) throws {
-        try change { memory, _ throws(SimulatorError) in
+        try access { memory, _ throws(SimulatorError) in
             var quirks = memory.apns.quirks
             for (name, value) in wanted { try quirks.set(name, to: value) }
             memory.apns.quirks = quirks
@@ -182,7 +182,7 @@ extension Simulator {
         fileprivate let ahead: Double
     }
 
-    var clock: Clock { change { memory, now in Clock(now: now, ahead: memory.clockOffset) } }
+    var clock: Clock { access { memory, now in Clock(now: now, ahead: memory.clockOffset) } }
 
     struct ClockChange: Decodable {
         fileprivate let advance: Double
@@ -193,7 +193,7 @@ extension Simulator {
     func advance(_ change: ClockChange) throws {
         // At most a year.
         try SimulatorError.check(change.advance, in: 0...31_536_000, at: "the body.advance")
-        self.change { memory, _ in
+        self.access { memory, _ in
             memory.clockOffset += change.advance
             // Lock screens may have changed.
             memory.apns.devices.version += 1

@@ -23,16 +23,16 @@ extension Simulator {
     package func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int = 18, bundleIDs: [String] = []
     ) throws -> Device {
-        try change { memory, now throws(SimulatorError) in
+        try access { memory, now throws(SimulatorError) in
             try memory.apns.addDevice(id, in: environment, system: system, bundleIDs: bundleIDs, now: now)
         }
     }
 
-    var devices: [Device] { change { memory, now in memory.apns.devices.sorted.map { $0.snapshot(at: now) } } }
+    var devices: [Device] { access { memory, now in memory.apns.devices.sorted.map { $0.snapshot(at: now) } } }
 
     /// - Throws: 404.
     func device(_ id: String) throws -> Device {
-        let device = change { memory, now in memory.apns.devices.byID[id]?.snapshot(at: now) }
+        let device = access { memory, now in memory.apns.devices.byID[id]?.snapshot(at: now) }
         return try Self.unwrap(device, "There is no device \"\(id)\".")
     }
 
@@ -73,7 +73,7 @@ extension Simulator {
     }
 
     private func start(_ activity: Activity, wantsToken: Bool = false, on id: String) throws -> Activity {
-        try change { memory, now throws(SimulatorError) in
+        try access { memory, now throws(SimulatorError) in
             try memory.apns.startActivity(activity, wantsToken: wantsToken, on: id, now: now)
         }
     }
@@ -85,7 +85,7 @@ extension Simulator {
     /// - Throws: `SimulatorError` if the activity does not exist, was dismissed, or listens to a channel.
     @discardableResult
     package func allow(activity number: Int, on id: String) throws -> String {
-        let token = change { memory, now in memory.apns.allow(activity: number, on: id, now: now) }
+        let token = access { memory, now in memory.apns.allow(activity: number, on: id, now: now) }
         return try Self.unwrap(token, "There is no such activity, or it listens to a channel and so has no push token.")
     }
 
@@ -95,22 +95,22 @@ extension Simulator {
 
     /// Takes a device offline or online. When it is back online, it gets the messages that APNs stored.
     package func setOnline(_ isOnline: Bool, device id: String) {
-        change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
+        access { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
     }
 
-    struct Retirement: Decodable {
+    struct Revocation: Decodable {
         fileprivate let reason: String?
     }
 
     /// Makes a token invalid: the app was removed from the device (`Unregistered`), or the activity's token expired
     /// (`ExpiredToken`).
-    func retire(token: String, _ retirement: Retirement) throws {
+    func revoke(token: String, _ retirement: Revocation) throws {
         let reason = APNsReason(rawValue: retirement.reason ?? APNsReason.unregistered.rawValue)
         guard reason.status == 410 else {
             throw SimulatorError("the query.reason: Unregistered or ExpiredToken is expected.")
         }
-        let wasThere = change { memory, now in
-            memory.apns.devices.retire(token, Refusal(reason, timestamp: Int((now * 1_000).rounded())))
+        let wasThere = access { memory, now in
+            memory.apns.devices.revoke(token, Refusal(reason, timestamp: Int((now * 1_000).rounded())))
         }
         try Self.require(wasThere, "There is no such token.")
     }
@@ -119,7 +119,7 @@ extension Simulator {
 
     /// The activities on a device's lock screen now; empty if there is no such device.
     package func lockScreen(of id: String) -> [Activity] {
-        change { memory, now in memory.apns.devices.byID[id]?.lockScreen(at: now) } ?? []
+        access { memory, now in memory.apns.devices.byID[id]?.lockScreen(at: now) } ?? []
     }
 
     /// Waits until `isWanted` is true for a device's lock screen. It is checked after every change of a lock screen;

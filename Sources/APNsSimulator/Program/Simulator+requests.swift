@@ -11,7 +11,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
 
     func opened(_ connection: HTTP2ServerConnection) {
         let environment = resolve(connection.serverName).environment
-        simulator.change { memory, _ in
+        simulator.access { memory, _ in
             memory.counters.connections.opened += 1
             memory.connections[connection.id] = (connection, environment)
             memory.apns.opened(connection: connection.id)
@@ -19,7 +19,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
     }
 
     func closed(_ connection: HTTP2ServerConnection) {
-        simulator.change { memory, _ in
+        simulator.access { memory, _ in
             memory.counters.connections.closed += 1
             memory.connections[connection.id] = nil
             memory.apns.closed(connection: connection.id)
@@ -30,7 +30,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
         let place = resolve(stream.connection.serverName)
         simulator.receive(
             SimulatorRequest(
-                environment: place.environment, service: place.service, connection: stream.connection.id,
+                environment: place.environment, service: place.service, connectionID: stream.connection.id,
                 method: request.method, path: request.path, headers: request.headers.map { .init($0.name, $0.value) },
                 body: request.body, bodyIsCut: bodyIsCut), on: stream)
     }
@@ -38,7 +38,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
     /// Whether to serve a new connection, or to let it fail during TLS because a fault says so.
     func admission(serverName: String?) -> HTTP2Admission {
         let environment = resolve(serverName).environment
-        return simulator.change { memory, _ in
+        return simulator.access { memory, _ in
             guard let fault = memory.faults.trigger(connectionTo: environment) else { return .serve }
             memory.counters.connections.failed += 1
             return fault.failure == .handshake ? .close : .useOtherTLS
@@ -53,7 +53,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
 extension Simulator {
     /// Processes a request, writes the journal, and sends or withholds the answer.
     func receive(_ request: SimulatorRequest, on stream: HTTP2ServerStream) {
-        let (answer, fault, others) = change { memory, now in
+        let (answer, fault, others) = access { memory, now in
             let (answer, fault) = memory.process(request, now: now)
             if let answer, let fault, fault.action == .delay, fault.seconds == nil {
                 memory.faults.withhold({ stream.send(answer) }, by: fault.name)
@@ -95,7 +95,7 @@ extension Simulator {
     /// - Returns: whether a fault was removed.
     @discardableResult
     func removeFaults(where isRemoved: (Fault) -> Bool) -> Bool {
-        let answers = change { memory, _ in memory.faults.remove(where: isRemoved) }
+        let answers = access { memory, _ in memory.faults.remove(where: isRemoved) }
         for answer in answers ?? [] { answer() }
         return answers != nil
     }

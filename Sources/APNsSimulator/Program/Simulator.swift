@@ -41,7 +41,7 @@ package final class Simulator: Service {
         fileprivate var hasStopped = false
 
         /// Grows with each change that `watchers` wait for.
-        fileprivate var version: Int { journal.recorded + apns.devices.version }
+        fileprivate var version: Int { journal.lastNumber + apns.devices.version }
     }
 
     /// The listeners, and where they listen.
@@ -77,7 +77,7 @@ package final class Simulator: Service {
     /// Reads or changes the state at the simulator's time (seconds since 1970, whole milliseconds), and wakes the
     /// callers that wait.
     @discardableResult
-    func change<Result: Sendable, Failure: Error>(
+    func access<Result: Sendable, Failure: Error>(
         _ body: (inout Memory, Double) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let clock = options.now().timeIntervalSince1970
@@ -98,12 +98,12 @@ package final class Simulator: Service {
     ) async -> Found? {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield()
-        let id = change { memory, _ in
+        let id = access { memory, _ in
             memory.lastWatcherID += 1
             if memory.hasStopped { continuation.finish() } else { memory.watchers[memory.lastWatcherID] = continuation }
             return memory.lastWatcherID
         }
-        defer { change { memory, _ in memory.watchers[id] = nil } }
+        defer { access { memory, _ in memory.watchers[id] = nil } }
         let timer = limit.map { limit in
             Task {
                 try? await Task.sleep(for: limit)
@@ -111,7 +111,7 @@ package final class Simulator: Service {
             }
         }
         defer { timer?.cancel() }
-        for await _ in changes { if let found = change(look) { return found } }
+        for await _ in changes { if let found = access(look) { return found } }
         return nil
     }
 
@@ -123,7 +123,7 @@ package final class Simulator: Service {
     /// Stops listening and closes the connections. Withheld answers are never sent.
     package func stop() async {
         // Requests to the control API that wait are answered first, because its listener waits for them.
-        let watchers = change { memory, _ in
+        let watchers = access { memory, _ in
             memory.hasStopped = true
             return memory.watchers.values.map { $0 }
         }
@@ -153,8 +153,8 @@ package final class Simulator: Service {
         try options.validate()
         let folder = try Folder(options.directory)
         let credentials = try Credentials(
-            in: folder, teams: options.teams, scopes: options.keyScopes, now: options.now())
-        change { memory, _ in
+            in: folder, teams: options.keyTeams, scopes: options.keyScopes, now: options.now())
+        access { memory, _ in
             memory.apns.tokens = TokenJudge(keys: credentials.providerKeys)
             memory.faults = FaultBook(seed: options.seed)
         }
@@ -182,7 +182,7 @@ package final class Simulator: Service {
         let addresses = SimulatorAddresses(
             host: SimulatorAddresses.reachableHost(options.host), developmentPort: servers.apns[0].port,
             productionPort: servers.apns[1].port, caFile: folder.path(CertificateAuthority.certificateFile),
-            keyFile: folder.path(Credentials.providerKeyFile),
+            p8File: folder.path(Credentials.providerKeyFile),
             controlURL: servers.control.map {
                 SimulatorAddresses.url("http", SimulatorAddresses.reachableHost(options.controlHost), $0.port)
             })

@@ -15,7 +15,7 @@ package struct SimulatorOptions: Sendable {
     package var channelLimit = APNsLimits.channels
     /// The teams of the keys in `directory`, by key ID, because a `.p8` file does not contain its team. `""`: the team of
     /// all other keys; without it that is the simulator's own.
-    package var teams: [String: String] = [:]
+    package var keyTeams: [String: String] = [:]
     /// The scopes of the keys in `directory`, by key ID. A key without an entry is not restricted.
     package var keyScopes: [String: KeyScope] = [:]
     /// A file with faults that apply from the start.
@@ -45,7 +45,7 @@ package struct SimulatorOptions: Sendable {
             guard parts.allSatisfy({ !$0.isEmpty }) else {
                 throw SimulatorError("\"\(text)\" is not a team: write KEYID=TEAM, or TEAM alone for all other keys.")
             }
-            teams[parts.count == 2 ? parts[0] : ""] = parts.last
+            keyTeams[parts.count == 2 ? parts[0] : ""] = parts.last
         }
     }
 
@@ -75,7 +75,7 @@ package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
     /// A PEM file with the authority that signed the server's certificate.
     package let caFile: String
     /// The file of the provider key that the simulator created.
-    package let keyFile: String
+    package let p8File: String
     /// The base URL of the control API; `nil`: there is none.
     package var controlURL: String?
 
@@ -98,7 +98,7 @@ package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
 
     /// The line that the program prints: `listening`, then `name=value` pairs.
     package var description: String {
-        "listening development=\(url(.development)) production=\(url(.production)) ca=\(caFile) key=\(keyFile)"
+        "listening development=\(url(.development)) production=\(url(.production)) ca=\(caFile) key=\(p8File)"
             + (controlURL.map { " control=\($0)" } ?? "")
     }
 

@@ -15,8 +15,8 @@ struct ConnectionState: Sendable {
 
     private var bound: ProviderKey?
     /// The newest token: its `iat`, and when it was first used.
-    private var newest: (issuedAt: Double, since: Double)?
-    private var refusals = 0
+    private var lastToken: (issuedAt: Double, since: Double)?
+    private var refusalScore = 0
     private var streamLimit = streamsBeforeToken
     private var isEnding = false
 
@@ -26,22 +26,22 @@ struct ConnectionState: Sendable {
     ///   `TooManyProviderTokenUpdates` if the token replaces another too soon.
     mutating func admit(_ token: ProviderToken, now: Double) throws(Refusal) {
         if let bound, !bound.isRelated(to: token.key) { throw Refusal(.unrelatedKeyIdInToken) }
-        try refuseEarly(token, now: now)
+        try checkRenewal(token, now: now)
         if bound == nil { bound = token.key }
     }
 
     /// Records an answer, and adds its effects on the connection to it.
-    mutating func note(_ answer: inout SimulatorAnswer) {
+    mutating func amend(_ answer: inout SimulatorAnswer) {
         if answer.status < 400 {
-            refusals = 0
+            refusalScore = 0
         } else if answer.status < 500, answer.status != 410, answer.reason != .tooManyRequests {
-            refusals += answer.reason == .badDeviceToken ? Self.badDeviceTokenWeight : 1
+            refusalScore += answer.reason == .badDeviceToken ? Self.badDeviceTokenWeight : 1
         }
         let allowed =
-            if refusals >= Self.refusalsToSlow {
+            if refusalScore >= Self.refusalsToSlow {
                 Self.streamsBeforeToken
             } else if answer.tokenAccepted,
-                answer.status < 400 || streamLimit == Self.streamsBeforeToken && refusals <= 1
+                answer.status < 400 || streamLimit == Self.streamsBeforeToken && refusalScore <= 1
             {
                 Self.streamsAfterToken
             } else {
@@ -49,21 +49,21 @@ struct ConnectionState: Sendable {
             }
         if allowed != streamLimit { answer.newStreamLimit = allowed }
         streamLimit = allowed
-        answer.endsConnection = refusals >= Self.refusalsToEnd && !isEnding
-        isEnding = refusals >= Self.refusalsToEnd || isEnding
+        answer.endsConnection = refusalScore >= Self.refusalsToEnd && !isEnding
+        isEnding = refusalScore >= Self.refusalsToEnd || isEnding
     }
 
     /// Refuses a token if it follows the previous token too soon (docs/internals/apns.md section 5): its `iat` and its
     /// first use are both less than 20 minutes after those of the previous token. Apple does not document what exactly is
     /// measured. A token with the same or an older `iat` is not a replacement.
-    private mutating func refuseEarly(_ token: ProviderToken, now: Double) throws(Refusal) {
-        if let newest {
-            guard token.issuedAt > newest.issuedAt else { return }
+    private mutating func checkRenewal(_ token: ProviderToken, now: Double) throws(Refusal) {
+        if let lastToken {
+            guard token.issuedAt > lastToken.issuedAt else { return }
             let age = Double(APNsLimits.providerTokenMinimumAge)
-            if token.issuedAt - newest.issuedAt < age, now - newest.since < age {
+            if token.issuedAt - lastToken.issuedAt < age, now - lastToken.since < age {
                 throw Refusal(.tooManyProviderTokenUpdates)
             }
         }
-        newest = (token.issuedAt, now)
+        lastToken = (token.issuedAt, now)
     }
 }

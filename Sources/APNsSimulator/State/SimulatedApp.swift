@@ -5,14 +5,14 @@ internal import JSON
 struct SimulatedApp: Sendable {
     private(set) var channels: [String: SimulatedChannel] = [:]
     private(set) var deleted: Set<String> = []
-    private var issued = 0
+    private var lastNumber = 0
 
     /// The channels in the order of their creation. Apple documents no order.
     var sorted: [SimulatedChannel] { channels.values.sorted { $0.number < $1.number } }
 
     mutating func add(_ id: String, _ policy: StoragePolicy, now: Double) {
-        issued += 1
-        channels[id] = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: issued)
+        lastNumber += 1
+        channels[id] = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: lastNumber)
     }
 
     /// - Returns: whether the channel existed.
@@ -23,7 +23,7 @@ struct SimulatedApp: Sendable {
     }
 
     /// Records an accepted broadcast. `message` is `nil` if it is not stored.
-    mutating func published(on id: String, storing message: StoredMessage?) {
+    mutating func addBroadcast(on id: String, storing message: StoredMessage?) {
         channels[id]?.broadcasts += 1
         if let message { channels[id]?.stored = message }
     }

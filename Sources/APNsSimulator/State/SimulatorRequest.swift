@@ -22,7 +22,7 @@ package struct SimulatorRequest: Sendable, Hashable {
     /// The service of the host name that the client used.
     package var service = HostService.all
     /// The number of the HTTP/2 connection; unique within the process.
-    package var connection = 0
+    package var connectionID = 0
     /// In upper case, as received.
     package var method: String
     /// Path and query as received.
@@ -67,12 +67,10 @@ struct SimulatorAnswer: Sendable, Hashable {
 
     /// A refusal in APNs' form: `{"reason":"…"}` with the reason's documented status.
     ///
-    /// - Parameters:
-    ///   - spelling: the reason's text on the wire.
-    ///   - status: another status than the documented one. A reason that `APNsReason.table` does not have gets 400 by
-    ///     default.
+    /// - Parameters: - spelling: the reason's text on the wire. - status: another status than the documented one. A
+    ///   reason that `APNsReason.allKnown` does not have gets 400 by default.
     static func refusal(_ refusal: Refusal, spelled spelling: String, status: Int? = nil) -> Self {
-        let time = refusal.timestamp.map { ",\"timestamp\":\($0)" } ?? ""
+        let time = refusal.goneAtMillis.map { ",\"timestamp\":\($0)" } ?? ""
         var answer = json(
             "{\"reason\":\(spelling.quotedJSON)\(time)}", status: status ?? refusal.reason.status ?? 400)
         answer.reason = refusal.reason
@@ -91,13 +89,13 @@ struct Refusal: Error, Hashable {
     var reason: APNsReason
     /// Milliseconds since 1970: the time since which a device token is invalid (only with 410; docs/internals/apns.md
     /// 3.3).
-    var timestamp: Int?
+    var goneAtMillis: Int?
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?
 
     init(_ reason: APNsReason, timestamp: Int? = nil, retryAfter: Int? = nil) {
         self.reason = reason
-        self.timestamp = timestamp
+        self.goneAtMillis = timestamp
         self.retryAfter = retryAfter
     }
 }

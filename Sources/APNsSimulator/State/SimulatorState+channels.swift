@@ -97,13 +97,13 @@ extension SimulatorState {
         let expiration = try BroadcastHeaders.check(request, storagePolicy: channel.storagePolicy)
         try BroadcastBody.check(request.body, isCut: request.bodyIsCut)
         try buckets.take(
-            .broadcast, Bucket.Key(app, channel: channel.id, connection: request.connection), now: now)
+            .broadcast, Bucket.Key(app, channel: channel.id, connection: request.connectionID), now: now)
 
         let uniqueID = RequestID.make(using: &random)
         let message =
             channel.storagePolicy.stores
             ? StoredMessage(body: request.body, expiration: expiration, now: now, uniqueID: uniqueID) : nil
-        apps[app]?.published(on: channel.id, storing: message)
+        apps[app]?.addBroadcast(on: channel.id, storing: message)
         publish(request.body, on: ChannelKey(app: app, id: channel.id), postponing: postponing, now: now)
         return SimulatorAnswer(status: 200, headers: [.init(APNsHeader.uniqueID, uniqueID)])
     }

@@ -106,16 +106,16 @@ struct SimulatorState: Sendable {
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
         addID(to: &answer, for: request)
-        connections[request.connection]?.note(&answer)
+        connections[request.connectionID]?.amend(&answer)
         return answer
     }
 
-    /// Adds a connection. Its requests have this number in `SimulatorRequest.connection`.
+    /// Adds a connection. Its requests have this number in `SimulatorRequest.connectionID`.
     mutating func opened(connection: Int) { connections[connection] = ConnectionState() }
 
     mutating func closed(connection: Int) {
         connections[connection] = nil
-        buckets.closed(connection: connection)
+        buckets.forget(connection: connection)
     }
 
     /// Adds the ID header that every answer has: the request's own if it is well-formed, otherwise a new one.
@@ -140,7 +140,7 @@ struct SimulatorState: Sendable {
         if let environment = token.key.scope.environment, environment != request.environment {
             throw Refusal(.badEnvironmentKeyInToken)
         }
-        try connections[request.connection]?.admit(token, now: now)
+        try connections[request.connectionID]?.admit(token, now: now)
         return token
     }
 

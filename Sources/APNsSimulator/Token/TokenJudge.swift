@@ -130,7 +130,7 @@ package struct KeyScope: Sendable, Hashable {
     /// Parses a list of `KEYID=SCOPE`. If a key occurs twice, the last one counts.
     ///
     /// - Throws: an error that says what to write.
-    package static func list(parsing list: [String]) throws(SimulatorError) -> [String: KeyScope] {
+    package static func byKeyID(parsing list: [String]) throws(SimulatorError) -> [String: KeyScope] {
         var scopes: [String: KeyScope] = [:]
         for text in list {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)

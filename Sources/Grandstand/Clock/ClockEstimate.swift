@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// other clock was set, or another machine answers now. The earlier samples are then dropped.
 package struct ClockEstimate: Sendable, Hashable {
     /// The number of samples that are kept.
-    static let remembered = 8
+    static let maxSamples = 8
 
     private var samples: [ClockSample] = []
 
@@ -15,7 +15,7 @@ package struct ClockEstimate: Sendable, Hashable {
     package mutating func add(_ sample: ClockSample) {
         if let best, !best.offsets.overlaps(sample.offsets) { samples = [] }
         samples.append(sample)
-        if samples.count > Self.remembered { samples.removeFirst() }
+        if samples.count > Self.maxSamples { samples.removeFirst() }
     }
 
     private var best: ClockSample? { samples.min { $0.roundTrip < $1.roundTrip } }

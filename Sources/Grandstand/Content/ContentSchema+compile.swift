@@ -20,27 +20,27 @@ extension ContentSchema {
         var faults = FaultList()
         /// The indices of schemas by their paths. A schema is added before its parts are read, so that it may refer to
         /// itself.
-        var places: [[String]: Int] = [:]
+        var indices: [[String]: Int] = [:]
         /// The number of schemas that are being compiled now. Each of these schemas is contained in the previous one,
         /// or the previous one refers to it.
         var depth = 0
         private static let mostDepth = 100
 
         mutating func schema(at path: [String]) -> Int {
-            if let index = places[path] { return index }
+            if let index = indices[path] { return index }
             let index = nodes.count
-            places[path] = index
+            indices[path] = index
             nodes.append(Node())
             guard nodes.count <= ContentSchema.mostNodes else {
-                fault(path, "The document has more than \(ContentSchema.mostNodes) schemas.")
+                addFault(path, "The document has more than \(ContentSchema.mostNodes) schemas.")
                 return index
             }
             guard let value = value(at: path) else {
-                fault(path, "There is no schema here.")
+                addFault(path, "There is no schema here.")
                 return index
             }
             guard depth < Self.mostDepth else {
-                fault(path, "Schemas are nested more than \(Self.mostDepth) levels deep here.")
+                addFault(path, "Schemas are nested more than \(Self.mostDepth) levels deep here.")
                 return index
             }
             depth += 1
@@ -56,7 +56,7 @@ extension ContentSchema {
                 return node
             }
             guard case .object(let members) = value.kind else {
-                fault(path, "A schema was expected: an object, true or false.")
+                addFault(path, "A schema was expected: an object, true or false.")
                 return node
             }
             for (keyword, value) in members {
@@ -77,14 +77,14 @@ extension ContentSchema {
                 let words = value.elements ?? [value]
                 node.types = words.compactMap { $0.string.flatMap(ValueType.init) }
                 if words.isEmpty || node.types?.count != words.count {
-                    fault(
+                    addFault(
                         path,
                         "One of \(ValueType.allCases.map(\.rawValue).joined(separator: ", ")) was expected, or a "
                             + "list of them."
                     )
                 }
             case "properties", "$defs":
-                guard case .object(let members) = value.kind else { return fault(path, "An object was expected.") }
+                guard case .object(let members) = value.kind else { return addFault(path, "An object was expected.") }
                 for member in members {
                     let schema = self.schema(at: path + [member.name])
                     if keyword == "properties" { node.properties[member.name] = schema }
@@ -92,46 +92,46 @@ extension ContentSchema {
             case "required":
                 node.required = value.elements?.compactMap(\.string) ?? []
                 if value.elements.map({ $0.count != node.required.count }) ?? true {
-                    fault(path, "A list of names was expected.")
+                    addFault(path, "A list of names was expected.")
                 }
             case "additionalProperties": node.additional = self.schema(at: path)
             case "items": node.items = self.schema(at: path)
             case "enum":
-                if value.elements?.isEmpty ?? true { fault(path, "A list of values was expected.") }
+                if value.elements?.isEmpty ?? true { addFault(path, "A list of values was expected.") }
             case "const": break
-            case "minimum": node.minimum = bound(value, path)
-            case "maximum": node.maximum = bound(value, path)
-            case "maxLength": node.maxLength = count(value, path)
-            case "maxItems": node.maxItems = count(value, path)
+            case "minimum": node.minimum = readBound(value, path)
+            case "maximum": node.maximum = readBound(value, path)
+            case "maxLength": node.maxLength = readCount(value, path)
+            case "maxItems": node.maxItems = readCount(value, path)
             case "anyOf":
                 node.anyOf = (value.elements ?? []).indices.map { self.schema(at: path + [String($0)]) }
-                if node.anyOf.isEmpty { fault(path, "A list of schemas was expected.") }
+                if node.anyOf.isEmpty { addFault(path, "A list of schemas was expected.") }
             case "$ref":
                 guard let text = value.string, text.hasPrefix("#"),
                     text == "#" || JSONPointer(String(text.dropFirst())) != nil
-                else { return fault(path, "A place in this document was expected, such as #/$defs/Team.") }
+                else { return addFault(path, "A place in this document was expected, such as #/$defs/Team.") }
                 node.reference = self.schema(at: JSONPointer(String(text.dropFirst()))?.names ?? [])
             case "format":
                 node.format = value.string.flatMap(Format.init)
                 if node.format == nil {
-                    fault(path, "One of \(Format.allCases.map(\.rawValue).joined(separator: ", ")) was expected.")
+                    addFault(path, "One of \(Format.allCases.map(\.rawValue).joined(separator: ", ")) was expected.")
                 }
             default:
-                fault(path, "The keyword \(keyword.quotedJSON) is not known here.")
+                addFault(path, "The keyword \(keyword.quotedJSON) is not known here.")
             }
         }
 
-        private mutating func bound(_ value: JSONValue, _ path: [String]) -> Bound? {
+        private mutating func readBound(_ value: JSONValue, _ path: [String]) -> Bound? {
             guard case .number(let text) = value.kind else {
-                fault(path, "A number was expected.")
+                addFault(path, "A number was expected.")
                 return nil
             }
             return (JSONNumber(text), text)
         }
 
-        private mutating func count(_ value: JSONValue, _ path: [String]) -> Int? {
+        private mutating func readCount(_ value: JSONValue, _ path: [String]) -> Int? {
             guard case .number(let text) = value.kind, let count = Int(text), count >= 0 else {
-                fault(path, "A whole number from 0 was expected.")
+                addFault(path, "A whole number from 0 was expected.")
                 return nil
             }
             return count
@@ -152,14 +152,14 @@ extension ContentSchema {
         /// not end.
         mutating func refuseCircles() {
             let schema = ContentSchema(nodes: nodes)
-            for (path, index) in places.sorted(by: { $0.value < $1.value })
+            for (path, index) in indices.sorted(by: { $0.value < $1.value })
             where schema.withAlternatives(Set(nodes[index].alternatives)).contains(index) {
-                return fault(
+                return addFault(
                     path, "$ref and anyOf lead from this schema back to itself without reaching a part of the value.")
             }
         }
 
-        private mutating func fault(_ path: [String], _ detail: String) {
+        private mutating func addFault(_ path: [String], _ detail: String) {
             faults.append(FieldError(pointer: root + PointerText.pointer(path), detail: detail))
         }
     }

@@ -224,7 +224,7 @@ private struct ContentCheck {
 
     private func numberFaults(_ text: String, _ node: ContentSchema.Node) -> [ContentSchema.Fault] {
         var faults: [ContentSchema.Fault] = []
-        let exact = node.types == [.integer] ? ValueNumber.whole(text) : JSONNumber(text)
+        let exact = node.types == [.integer] ? SwiftNumber.whole(text) : JSONNumber(text)
         if let minimum = node.minimum, let exact, exact < minimum.number {
             faults.append(fault("At least \(minimum.text) was expected."))
         }
@@ -277,7 +277,7 @@ private struct ContentCheck {
 }
 
 /// A number as Swift's `JSONDecoder` reads it.
-enum ValueNumber {
+enum SwiftNumber {
     /// Whether Swift reads the number as a double. Swift refuses numbers that are too large, or so small that they
     /// would become 0.
     fileprivate static func isDouble(_ text: String) -> Bool {
@@ -302,8 +302,8 @@ extension ContentSchema.ValueType {
     fileprivate func fits(_ value: JSONValue) -> Bool {
         switch (self, value.kind) {
         case (.null, .null), (.boolean, .bool), (.object, .object), (.array, .array), (.string, .string): true
-        case (.number, .number(let text)): ValueNumber.isDouble(text)
-        case (.integer, .number(let text)): ValueNumber.whole(text) != nil
+        case (.number, .number(let text)): SwiftNumber.isDouble(text)
+        case (.integer, .number(let text)): SwiftNumber.whole(text) != nil
         default: false
         }
     }
@@ -358,7 +358,7 @@ struct ContentChoices: Sendable {
     private static func choice(_ value: JSONValue, _ types: [ContentSchema.ValueType]?) -> Choice {
         switch value.kind {
         case .string(let text): .text(text)
-        case .number(let text) where types == [.integer]: .whole(ValueNumber.whole(text))
+        case .number(let text) where types == [.integer]: .whole(SwiftNumber.whole(text))
         case .number(let text) where types == [.number]: .double(Double(text))
         default: .other(CanonicalJSON(value))
         }

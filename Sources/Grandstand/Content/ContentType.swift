@@ -23,7 +23,7 @@ package struct ContentType: Sendable {
             var declaration = draft
             declaration.check = draft.check ?? .warn
             let versions = try Self.versions(draft.versions, &faults)
-            let rules: Contract.StateRules = try draft.rules?.tree().decodeChecked() ?? .init()
+            let rules: Contract.StateRules = try draft.rules?.tree().decodeValid() ?? .init()
             // A version with a fault might have the members that the rules name.
             let isKnown = versions.count == draft.versions.count
             try rules.verify(isKnown ? versions.map(\.schema) : [], &faults)

@@ -22,13 +22,13 @@ package struct StateDecision: Sendable {
         package var waitingAlerts: [Ring] = []
         /// Whether the audience names a content type that its app does not have. `DeliveryPlan.checkContents` warns
         /// about it.
-        package var isTypeMissing: Bool
+        package var isTypeUnknown: Bool
 
         package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?, isMisnamed: Bool = false) {
             self.audience = audience
             self.type = type
             self.newest = newest
-            self.isTypeMissing = isMisnamed
+            self.isTypeUnknown = isMisnamed
         }
     }
 
@@ -54,13 +54,13 @@ package struct StateDecision: Sendable {
     package let outcome: Contract.StateOutcome
     package let rule: Int?
     /// The number of audiences that the state is for.
-    package let audiences: Int
+    package let audienceCount: Int
     /// `nil`: nothing is sent.
     package let request: Contract.BroadcastDraft?
     /// The earliest time of a quiet message; `nil` for other messages.
     package let notBefore: Date?
     /// The progress after this state.
-    package let progress: Progress
+    package let stateProgress: Progress
     /// The broadcasts whose alerts must not ring any more, because this state undid what they say.
     package let muted: Set<UUID>
     /// Warnings for the answer: about apps that have no content type, and about an alert without text.
@@ -73,8 +73,8 @@ package struct StateDecision: Sendable {
     package init(
         _ report: Contract.StateDraft, to targets: [TargetAudience], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {
-        audiences = targets.count
-        let untyped = Set(targets.filter { $0.type == nil && !$0.isTypeMissing }.map(\.audience.bundleID)).sorted().map
+        audienceCount = targets.count
+        let untyped = Set(targets.filter { $0.type == nil && !$0.isTypeUnknown }.map(\.audience.bundleID)).sorted().map
         {
             "\($0) has no content type, so the content is not checked, and no change sends an alert. Declare one with PUT "
                 + "/v1/apps/\($0)/contents/…."
@@ -106,7 +106,7 @@ package struct StateDecision: Sendable {
         after.epoch = epoch
         muted = Set(changes.flatMap { Self.alertsUndone($0.target, by: $0.new) })
         guard ends || !news.isEmpty else {
-            (outcome, rule, request, notBefore, self.progress, warnings) = (.unchanged, nil, nil, nil, after, [])
+            (outcome, rule, request, notBefore, self.stateProgress, warnings) = (.unchanged, nil, nil, nil, after, [])
             return
         }
         let ringing = news.first { $0.change.outcome == .rings }
@@ -144,7 +144,7 @@ package struct StateDecision: Sendable {
         } else {
             notBefore = nil
         }
-        self.progress = after
+        self.stateProgress = after
     }
 
     /// The difference between a state and the newest accepted content of one audience. Whether something is sent depends

@@ -6,7 +6,7 @@ package enum DeviceBounds {
     /// The most bytes of a registration's or a report's body.
     package static let body = 8_192
     /// The most activities that are kept.
-    package static let activities = 8
+    package static let maxActivities = 8
     /// New tokens for starts and activities that an installation may register at once. Each token causes requests to
     /// APNs. If many tokens are invented, APNs slows down or ends the connections of the app.
     package static let tokensAtOnce = 30

@@ -39,7 +39,7 @@ package struct Registration: Sendable {
         package var pacedUntil: Date?
         /// For a new installation: how many of its app were created in this hour. Others of the same transaction do not
         /// count yet.
-        package var newThisHour = 0
+        package var appNewCount = 0
 
         package init() {}
     }
@@ -96,7 +96,7 @@ package struct Registration: Sendable {
         row.pacedUntil = try DeviceBounds.pace(newTokens.count, row.pacedUntil, at: now)
         if row.state == nil {
             if let refusalIfNew { throw refusalIfNew }
-            try DeviceBounds.requireRoom(created: row.newThisHour, mostNew: mostNew, at: now)
+            try DeviceBounds.requireRoom(created: row.appNewCount, mostNew: mostNew, at: now)
         }
         return true
     }

@@ -16,13 +16,13 @@ package struct Shard: Sendable {
         /// and the member gets no other message for some time.
         package let wantsFew: Bool
         /// The newest message whose alert the member had, or may have had, before this push.
-        package let lastAlert: Int
+        package let lastAlertID: Int
 
         package init(
             row: Int, token: DeviceToken, push: Int = 0, attempts: Int = 0, wantsFew: Bool = false, rang: Int = 0
         ) {
             (self.row, self.token, self.push) = (row, token, push)
-            (self.attempts, self.wantsFew, self.lastAlert) = (attempts, wantsFew, rang)
+            (self.attempts, self.wantsFew, self.lastAlertID) = (attempts, wantsFew, rang)
         }
     }
 
@@ -154,8 +154,8 @@ extension PushOutcome {
         let tries = member.attempts + 1
         let rested = member.wantsFew ? sentAt.addingTimeInterval(rest) : nil
         switch verdict {
-        case nil: return (now, max(1, member.attempts), nil, member.lastAlert)
-        case .retry(let time, _): return (time, tries, nil, member.lastAlert)
+        case nil: return (now, max(1, member.attempts), nil, member.lastAlertID)
+        case .retry(let time, _): return (time, tries, nil, member.lastAlertID)
         case .unknown:
             let next = RetryPolicy.broadcasts.nextAttempt(after: tries, now: now, jitter: .random(in: 0..<1))
             return (next, tries, rested, nil)

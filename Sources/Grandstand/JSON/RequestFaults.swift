@@ -59,7 +59,7 @@ extension ContractRequest {
         _ convert: (Self, inout RequestFaults) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         try shape.read(body) { faults throws(Problem) in
-            try convert(try body.decodeChecked(), &faults)
+            try convert(try body.decodeValid(), &faults)
         }
     }
 
@@ -75,7 +75,7 @@ extension JSONValue {
     /// Reads a part of a body whose shape was checked. It fails only by a mistake of the server.
     ///
     /// - Throws: `internal-error`.
-    func decodeChecked<Value: Decodable>() throws(Problem) -> Value {
+    func decodeValid<Value: Decodable>() throws(Problem) -> Value {
         do { return try decode() } catch {
             throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
         }
@@ -121,7 +121,7 @@ extension RequestShape {
         switch self {
         case .any: break
         case .text(let rule):
-            guard case .string(let text) = value.kind else { return expected("A string", value, &faults) }
+            guard case .string(let text) = value.kind else { return addMismatch("A string", value, &faults) }
             if let fault = rule.fault(of: text) { faults.add(fault) }
         case .time:
             guard case .string(let text) = value.kind, text.hasPrefix("20"), RFC3339.date(text) != nil else {
@@ -136,18 +136,18 @@ extension RequestShape {
                 return faults.add("One of \(numbers.map(String.init).joined(separator: ", ")) was expected.")
             }
         case .number:
-            guard case .number(let text) = value.kind else { return expected("A number", value, &faults) }
+            guard case .number(let text) = value.kind else { return addMismatch("A number", value, &faults) }
             guard Double(text)?.isFinite == true else {
                 return faults.add("A number of at most 1.8e308 was expected; this one is beyond what a double holds.")
             }
         case .flag:
-            guard case .bool = value.kind else { return expected("true or false", value, &faults) }
+            guard case .bool = value.kind else { return addMismatch("true or false", value, &faults) }
         case .words(let words):
             guard case .string(let text) = value.kind, words.contains(text) else {
                 return faults.add("One of \(words.joined(separator: ", ")) was expected.")
             }
         case .array(let shape, let count, let isUnique):
-            guard case .array(let elements) = value.kind else { return expected("An array", value, &faults) }
+            guard case .array(let elements) = value.kind else { return addMismatch("An array", value, &faults) }
             guard count.contains(elements.count) else {
                 return faults.add(
                     "\(count.lowerBound) to \(count.upperBound) elements were expected; there are \(elements.count).")
@@ -162,9 +162,9 @@ extension RequestShape {
                 }
             }
         case .raw:
-            guard case .object = value.kind else { return expected("An object", value, &faults) }
+            guard case .object = value.kind else { return addMismatch("An object", value, &faults) }
         case .map(let name, let shape):
-            guard case .object(let members) = value.kind else { return expected("An object", value, &faults) }
+            guard case .object(let members) = value.kind else { return addMismatch("An object", value, &faults) }
             for member in members {
                 faults.within(member.name) { faults in
                     if let fault = name.fault(of: member.name) { faults.add(fault) }
@@ -175,15 +175,15 @@ extension RequestShape {
             switch value.kind {
             case .object: shape.check(value, &faults)
             case .string: text.check(value, &faults)
-            default: expected("A string or an object", value, &faults)
+            default: addMismatch("A string or an object", value, &faults)
             }
         case .object(let members, let exclusions):
-            guard case .object(let written) = value.kind else { return expected("An object", value, &faults) }
+            guard case .object(let written) = value.kind else { return addMismatch("An object", value, &faults) }
             check(written, members, exclusions, &faults)
         }
     }
 
-    private func expected(_ expected: String, _ value: JSONValue, _ faults: inout RequestFaults) {
+    private func addMismatch(_ expected: String, _ value: JSONValue, _ faults: inout RequestFaults) {
         faults.add("\(expected) was expected, not \(value.kindName).")
     }
 

@@ -12,7 +12,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
     /// The whole JSON body.
     package let body: [UInt8]
     /// When the message was accepted, or its `sendAt`; `nil`: not known.
-    package let askedAt: Date?
+    package let wantedAt: Date?
     /// The replica that leased the lane.
     package var replica: UUID
     /// `nil`: the message was not sent, so the attempt does not count.
@@ -31,7 +31,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
         self.message = message
         self.address = address
         self.body = body
-        self.askedAt = askedAt
+        self.wantedAt = askedAt
         self.replica = replica
     }
 
@@ -47,7 +47,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
     ) {
         guard let timestamp = message.timestamp else { return nil }
         var payload = own.payload(for: lane.audience.variant)
-        if !message.alerting { payload.alert = nil }
+        if !message.hasAlert { payload.alert = nil }
         // A token that comes late may get the content of an `end`, although the event continues.
         if !message.isEnd { (payload.event, payload.dismissalDate) = (.update, nil) }
         if message.contentOf != nil {

@@ -28,7 +28,7 @@ extension Lane {
     /// Keeps the alerts of these broadcasts from ringing, because a newer state undid what they say. An alert under way
     /// is not repeated.
     package mutating func silence(_ broadcasts: Set<UUID>, at now: Date) {
-        for index in messages.indices where broadcasts.contains(messages[index].broadcast) && messages[index].alerting {
+        for index in messages.indices where broadcasts.contains(messages[index].broadcast) && messages[index].hasAlert {
             messages[index].ringsUntil = min(messages[index].ringsUntil ?? now, now)
         }
         settleObsolete(at: now)
@@ -40,7 +40,7 @@ extension Lane {
 
     /// Closes the lane, because its audience was removed or its event cancelled. Messages that wait are cancelled. A
     /// request under way keeps its lease, so that it is settled.
-    package mutating func cancelAll(at now: Date) {
+    package mutating func close(at now: Date) {
         fence(at: now)
         closedAt = now
         cancelPending(at: now)
@@ -57,7 +57,7 @@ extension Lane {
     /// Cancels the messages that wait for a channel, because none will be made.
     package mutating func giveUpChannel(at now: Date) {
         for index in messages.indices where messages[index].state == .waiting { settle(index, .cancelled, at: now) }
-        if head == nil, queue(.tokens).isEmpty { cancelAll(at: now) }
+        if head == nil, queue(.tokens).isEmpty { close(at: now) }
     }
 
     mutating func cancelPending(at now: Date) {

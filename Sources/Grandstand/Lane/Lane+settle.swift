@@ -10,7 +10,7 @@ extension Lane {
     ///   checked; `nil`: it did not say so.
     @discardableResult
     package mutating func settle(_ delivery: ClaimedDelivery, at now: Date) -> String? {
-        guard let id = delivery.message.id, let index = underWay(id, delivery.replica) else { return nil }
+        guard let id = delivery.message.id, let index = sendingIndex(id, delivery.replica) else { return nil }
         guard let verdict = delivery.verdict else {
             messages[index].state = unsentState(.channel)
             messages[index].attempts -= 1
@@ -74,7 +74,7 @@ extension Lane {
         _ shard: TokenProgress, reason: String? = nil, of delivery: Int, number: Int, by replica: UUID, again: Date?,
         at now: Date
     ) -> Bool {
-        guard holds(delivery, number: number, by: replica), let index = underWay(delivery, replica),
+        guard holds(delivery, number: number, by: replica), let index = sendingIndex(delivery, replica),
             var progress = messages[index].tokens
         else { return false }
         progress.advance(by: shard)
@@ -103,7 +103,7 @@ extension Lane {
         guard let delivery else {
             return self[.tokens].lease?.replica == replica && queue(.tokens).allSatisfy { $0.state != .sending }
         }
-        return underWay(delivery, replica).map { messages[$0].attempts == number } ?? false
+        return sendingIndex(delivery, replica).map { messages[$0].attempts == number } ?? false
     }
 
     /// Records the last token of a message's shard, and, when the message begins, the number of tokens.
@@ -117,7 +117,7 @@ extension Lane {
     /// reaches them, too.
     ///
     /// - Returns: whether it is leased.
-    package mutating func lease(for claim: WorkClaim) -> Bool {
+    package mutating func leaseLate(for claim: WorkClaim) -> Bool {
         if let lease = self[.tokens].lease, lease.until > claim.at { return false }
         guard queue(.tokens).isEmpty else { return false }
         self[.tokens].lease = Lease(replica: claim.replica, until: claim.leasedUntil)
@@ -125,7 +125,7 @@ extension Lane {
     }
 
     /// Ends the lease after a shard of tokens that came late.
-    package mutating func release(by replica: UUID, at now: Date) {
+    package mutating func releaseLate(by replica: UUID, at now: Date) {
         if self[.tokens].lease?.replica == replica { giveBack(.tokens, at: now) }
     }
 
@@ -134,7 +134,7 @@ extension Lane {
         if self[kind].lease?.replica == replica { self[kind].lease?.until = time }
     }
 
-    private func underWay(_ delivery: Int, _ replica: UUID) -> Int? {
+    private func sendingIndex(_ delivery: Int, _ replica: UUID) -> Int? {
         messages.firstIndex {
             $0.id == delivery && $0.state == .sending && self[$0.kind].lease?.replica == replica
         }

@@ -32,7 +32,7 @@ extension Lane {
 
     func form(of head: LaneMessage, at now: Date) -> Form {
         let rings = head.rings(at: now)
-        var form = Form(dropsAlert: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
+        var form = Form(dropsAlert: head.hasAlert && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
         let goesAgain = head.timestamp != nil || head.contentOf != nil
         // Tokens know whether the alert may have rung (`activities.rang`); the same message goes again to those that are
         // tried again.
@@ -87,7 +87,7 @@ extension Lane {
         }
         if form.isChanged { messages[index].requestID = requestID() }
         if form.dropsAlert {
-            messages[index].alerting = false
+            messages[index].hasAlert = false
             messages[index].priority = messages[index].silentPriority
             messages[index].reason = LaneMessage.lapseReason
         }

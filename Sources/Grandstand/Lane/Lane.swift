@@ -90,9 +90,9 @@ package struct Lane: Sendable, Hashable {
     /// The most seconds by which `aps.timestamp` may be ahead of the clock, when a lane sends more than one message a
     /// second. A lane that is further ahead waits for the clock, because devices drop messages that are more than about
     /// eight hours ahead (docs/internals/apns.md section 4).
-    package static let timestampLead = 3_600
+    package static let maxTimestampLead = 3_600
     /// Seconds until a lane whose channel takes no messages is checked again.
-    package static let channelPause: TimeInterval = 5
+    package static let recheckAfter: TimeInterval = 5
 
     /// Messages that are not settled, in order.
     package var pending: some Collection<LaneMessage> { messages.lazy.filter { !$0.state.isSettled } }
@@ -142,7 +142,7 @@ package struct Lane: Sendable, Hashable {
         guard let head = queue(kind).first, kind == .tokens || channel != nil else { return nil }
         let schedule = self[kind]
         guard maySend(kind) else {
-            return max(now.addingTimeInterval(Self.channelPause), schedule.readyAt ?? now)
+            return max(now.addingTimeInterval(Self.recheckAfter), schedule.readyAt ?? now)
         }
         let form = form(of: head, at: now)
         // If a message to tokens has begun, its next shard does not wait for the interval.
@@ -150,8 +150,8 @@ package struct Lane: Sendable, Hashable {
         // A message that changed since the last attempt does not wait for its next attempt. Tokens that wait have times
         // of their own, and a new token may be due earlier.
         if !form.isChanged, !(head.tokens?.isSwept ?? false), let next = head.nextAttemptAt { time = max(time, next) }
-        if form.hasNewTimestamp, schedule.lastTimestamp >= now.epoch + Self.timestampLead {
-            time = max(time, Date(epoch: schedule.lastTimestamp - Self.timestampLead + 1))
+        if form.hasNewTimestamp, schedule.lastTimestamp >= now.epoch + Self.maxTimestampLead {
+            time = max(time, Date(epoch: schedule.lastTimestamp - Self.maxTimestampLead + 1))
         }
         return time
     }

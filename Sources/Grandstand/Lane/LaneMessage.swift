@@ -15,7 +15,7 @@ package struct LaneMessage: Sendable, Hashable {
     /// The priority if the message is sent without its alert.
     package let silentPriority: APNsPriority
     /// Whether it still has an alert.
-    package var alerting: Bool
+    package var hasAlert: Bool
     /// When the message's alert becomes too old to ring. After this time the message is sent without the alert. `nil`:
     /// the alert may ring until the message expires.
     package internal(set) var ringsUntil: Date?
@@ -67,7 +67,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.dismissalDate = dismissalDate
         self.priority = priority
         self.silentPriority = plainPriority
-        self.alerting = alerting
+        self.hasAlert = alerting
         self.ringsUntil = ringsUntil
         self.apnsExpiration = apnsExpiration
         self.expiresAt = expiresAt
@@ -101,10 +101,10 @@ package struct LaneMessage: Sendable, Hashable {
     }
 
     /// Whether its alert is fresh enough to ring.
-    package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
+    package func rings(at now: Date) -> Bool { hasAlert && ringsUntil ?? expiresAt > now }
 
     /// Whether the message was sent without its alert, because the alert was too old to ring.
-    var alertLapsed: Bool { alertBytes != nil && !alerting }
+    var alertLapsed: Bool { alertBytes != nil && !hasAlert }
 
     /// The reason of a delivery whose message was sent without its alert (`alertLapsed`).
     static let lapseReason = "the alert was too old to ring"

@@ -60,5 +60,5 @@ package struct TokenProgress: Codable, Sendable, Hashable {
     private var decided: Int { accepted + rejected + gone + expired }
 
     /// Tokens that the message must still be sent to.
-    package var pending: Int { isDone ? 0 : max(total - decided, waiting) }
+    package var remaining: Int { isDone ? 0 : max(total - decided, waiting) }
 }

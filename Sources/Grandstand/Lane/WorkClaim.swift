@@ -59,5 +59,5 @@ package struct AppLimit: Sendable, Hashable {
 
 extension [AppLimit] {
     /// The apps of which nothing is claimed.
-    package var closedApps: [String] { filter { $0.allowance == 0 }.map(\.bundleID.rawValue) }
+    package var pausedApps: [String] { filter { $0.allowance == 0 }.map(\.bundleID.rawValue) }
 }

@@ -106,7 +106,7 @@ extension [LookupRecord] {
 }
 
 /// An event in memory.
-package struct LookupEntry: Sendable {
+package struct LookupEvent: Sendable {
     /// The records of the event's audiences, in the order of their declaration.
     package let records: [LookupRecord]
     /// The bodies that were asked for, by the index of their record, each with the state that it shows. A body depends

@@ -28,7 +28,7 @@ extension Acceptance {
                 variant: item.audience.variant?.rawValue, kind: item.kind,
                 priority: (item.kind == .tokens ? message.priority.forDevicePush : message.priority).rawValue,
                 apnsExpiration: message.apnsExpiration, bytes: body.count, limit: item.kind.bodyLimit,
-                payload: RawJSON(unchecked: body), replaces: replaced.map(\.1.broadcast.words))
+                payload: RawJSON(unchecked: body), replaces: replaced.map(\.1.broadcast.text))
         }
         let preview = Contract.BroadcastPreview(
             event: broadcast.event, goesAt: goesAt ?? intake.at, isScheduled: broadcast.state == .scheduled,

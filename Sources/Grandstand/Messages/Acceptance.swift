@@ -117,7 +117,7 @@ package struct Acceptance: Sendable {
         (intake.isScheduled, intake.plan) = (sendAt != nil, plan)
         broadcasts.append(intake)
         var broadcast = Contract.Broadcast(
-            id: intake.id.words, eventKey: target.eventKey?.rawValue, event: plan.draft.event, state: .scheduled,
+            id: intake.id.text, eventKey: target.eventKey?.rawValue, event: plan.draft.event, state: .scheduled,
             acceptedAt: intake.at, sendAt: sendAt.flatMap { $0 < Date.undated ? $0 : nil },
             afterStart: intake.request.afterStart, by: intake.actor.text, counts: [:], deliveries: [],
             warnings: intake.warnings, source: target.eventKey == nil ? nil : state == nil ? .broadcast : .state,
@@ -217,8 +217,8 @@ package struct Acceptance: Sendable {
             lanes[index].lastState = message?.broadcast ?? lanes[index].newest
             if !decision.muted.isEmpty { lanes[index].silence(decision.muted, at: intake.at) }
         }
-        targets[intake.target]?.stateProgress = decision.progress
-        occurrences.append(.newState(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
+        targets[intake.target]?.stateProgress = decision.stateProgress
+        occurrences.append(.newState(decision.outcome, saved: broadcast == nil ? decision.audienceCount : 0))
         return broadcast
     }
 
@@ -267,7 +267,7 @@ package struct Acceptance: Sendable {
 
     /// The alerts of states that wait for an audience.
     private func waitingRings(of index: Int) -> [StateDecision.Ring] {
-        lanes[index].pending.filter(\.alerting).compactMap { message in
+        lanes[index].pending.filter(\.hasAlert).compactMap { message in
             guard let rule = earlier[message.broadcast]?.ringRule, let state = content(of: message.broadcast, index),
                 let before = content(of: message.contentBefore, index)
             else { return nil }

@@ -13,7 +13,7 @@ package struct Quota: Sendable, Decodable {
     package var byStoragePolicy = Dictionary(uniqueKeysWithValues: StoragePolicy.allCases.map { ($0.rawValue, 0) })
     package var forecast = Forecast(peak: 0, peakAt: .distantPast, exceedsAt: nil)
     /// The places of the present and the expected channels, from which the forecast is made.
-    package var spans: [Forecast.Stay] = []
+    package var stays: [Forecast.Stay] = []
     /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
     package var apple: Contract.AppleCount?
     /// Channels in Apple's list that our ledger does not know. They count against Apple's limit of 10,000 channels, but

@@ -37,7 +37,7 @@ package struct ReconciliationPlan: Sendable {
     /// Creations without an answer whose outcome the list shows.
     private let unanswered: [Channel]
     /// Unmanaged channels that a creation under way may be making: nothing is decided about them yet.
-    private let undecided: [UnmanagedChannel]
+    private let beingMade: [UnmanagedChannel]
 
     /// - Parameters:
     ///   - entries: the ledger after the list was recorded.
@@ -67,7 +67,7 @@ package struct ReconciliationPlan: Sendable {
         let unknown = seen.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
         // A channel that was seen before a call began was not made by this call.
         func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool { underWay.contains { $0.mayHaveMade(channel) } }
-        undecided = unknown.filter(mayBeUnderWay)
+        beingMade = unknown.filter(mayBeUnderWay)
         unmanaged = unknown.filter { !mayBeUnderWay($0) }
     }
 
@@ -128,7 +128,7 @@ package struct ReconciliationPlan: Sendable {
             if case .exists(let policy) = readings[free[index].channelID] { free[index].storagePolicy = policy }
         }
         let match = CreationMatch(
-            unanswered, free: free, undecided: undecided, isWhole: !isIncomplete, listedAt: listedAt)
+            unanswered, free: free, undecided: beingMade, isWhole: !isIncomplete, listedAt: listedAt)
         actions += match.settled.map { .init(.settle, $0.call, $0.channel) }
         actions += match.callsToRepeat.map { .init(.reopen, $0) }
         let settled = Set(match.settled.map(\.channel))

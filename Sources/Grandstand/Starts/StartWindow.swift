@@ -7,7 +7,7 @@ package struct StartWindow: Sendable, Hashable {
     package var from: Date
     package var until: Date
     /// When the event may be over, the best guess first.
-    private let eventEnds: [Date]
+    private let endGuesses: [Date]
 
     /// - Parameters:
     ///   - askedAt: when somebody asked for the start by hand, instead of waiting for its time.
@@ -26,12 +26,12 @@ package struct StartWindow: Sendable, Hashable {
         let lastSign = [startsAt, endsAt, lastMessageAt].compactMap(\.self).reduce(planned, max)
         let limit = lastSign.addingTimeInterval(14_400)
         until = declaration.until ?? limit
-        eventEnds = [endsAt, limit].compactMap(\.self)
+        endGuesses = [endsAt, limit].compactMap(\.self)
     }
 
     /// When the event is expected to be over. A card that is started now is out of date from then on, unless an update
     /// comes.
-    package func eventEnd(at now: Date) -> Date { eventEnds.first { $0 > now } ?? until }
+    package func eventEnd(at now: Date) -> Date { endGuesses.first { $0 > now } ?? until }
 
     /// The `apns-expiration` of a push that is sent now: not after the event's expected end (`eventEnd`), because APNs
     /// would start a card of an event that is over. "Kick-off" is no news after fifteen minutes.

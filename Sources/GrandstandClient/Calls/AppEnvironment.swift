@@ -76,12 +76,12 @@ extension GrandstandClient {
     ///
     ///     for try await event in client.entries(of: .listEvents(state: .live)) { … }
     public func entries<Item>(of list: Call<Page<Item>>) -> AsyncThrowingStream<Item, any Error> {
-        let pages = Pages(client: self, next: list)
+        let pages = EntryIterator(client: self, next: list)
         return AsyncThrowingStream { try await pages.next() }
     }
 
     /// The position in a list.
-    private actor Pages<Item: Sendable & Hashable & Codable> {
+    private actor EntryIterator<Item: Sendable & Hashable & Codable> {
         private let client: GrandstandClient
         private var items: [Item].SubSequence = []
         /// `nil`: the last page was read.

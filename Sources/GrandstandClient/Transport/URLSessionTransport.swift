@@ -66,7 +66,7 @@ public final class URLSessionTransport: ClientTransport {
         /// `timeoutInterval`.
         private func watch(_ task: URLSessionTask, timeout: TimeInterval) -> Task<Void, any Error> {
             Task { [delegate] in
-                while let lastSign = delegate.lastSign(of: task) {
+                while let lastSign = delegate.heardAt(of: task) {
                     let left = timeout + 3 - (ProcessInfo.processInfo.systemUptime - lastSign)
                     guard left > 0 else { return delegate.end(task, URLError(.timedOut)) }
                     try await Task.sleep(nanoseconds: UInt64(left * 1_000_000_000))
@@ -80,21 +80,21 @@ public final class URLSessionTransport: ClientTransport {
         let answer: AsyncThrowingStream<GrandstandClient.Answer, any Error>.Continuation
         var body = Data()
         /// The system's uptime in seconds when the server last sent something.
-        var lastSign = ProcessInfo.processInfo.systemUptime
+        var heardAt = ProcessInfo.processInfo.systemUptime
     }
 
     private final class Delegate: NSObject, URLSessionDataDelegate {
         private let exchanges = Locked<[Int: Exchange]>([:])
-        private let largestAnswer: Int
+        private let maxBodyBytes: Int
 
-        init(_ largestAnswer: Int) { self.largestAnswer = largestAnswer }
+        init(_ largestAnswer: Int) { self.maxBodyBytes = largestAnswer }
 
         func add(_ task: URLSessionTask, _ exchange: Exchange) {
             exchanges.withLock { $0[task.taskIdentifier] = exchange }
         }
 
-        func lastSign(of task: URLSessionTask) -> TimeInterval? {
-            exchanges.withLock { $0[task.taskIdentifier]?.lastSign }
+        func heardAt(of task: URLSessionTask) -> TimeInterval? {
+            exchanges.withLock { $0[task.taskIdentifier]?.heardAt }
         }
 
         func urlSession(
@@ -105,10 +105,10 @@ public final class URLSessionTransport: ClientTransport {
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
             let isFull = exchanges.withLock { exchanges in
                 guard var exchange = exchanges.removeValue(forKey: dataTask.taskIdentifier) else { return false }
-                exchange.body += data.prefix(largestAnswer - exchange.body.count)
-                exchange.lastSign = ProcessInfo.processInfo.systemUptime
+                exchange.body += data.prefix(maxBodyBytes - exchange.body.count)
+                exchange.heardAt = ProcessInfo.processInfo.systemUptime
                 exchanges[dataTask.taskIdentifier] = exchange
-                return exchange.body.count == largestAnswer
+                return exchange.body.count == maxBodyBytes
             }
             if isFull { end(dataTask, nil) }
         }

@@ -31,11 +31,11 @@ struct CallCommand: AsyncParsableCommand {
     var operation: String?
     @Argument(
         help: ArgumentHelp("Parameters and the body.", valueName: "name=value|body|@file|-"),
-        completion: .custom { words, _, _ in Self.parameters(for: words) })
+        completion: .custom { words, _, _ in Self.completions(for: words) })
     var inputs: [String] = []
 
     /// The words that complete a command line: the parameters of its operation.
-    @Sendable private static func parameters(for words: [String]) -> [String] {
+    @Sendable private static func completions(for words: [String]) -> [String] {
         guard let operation = Contract.Operation.all.first(where: { words.contains($0.id) }) else { return [] }
         return OperationGuide(operation).parameters.map { "\($0.name)=" }
     }

@@ -52,7 +52,7 @@ func body(_ option: String, _ argument: String) throws -> RawJSON {
 
 /// The text of an argument, of standard input for `-`, or of a file for `@name`.
 func content(of argument: String) throws -> [UInt8] {
-    if argument == "-" { return standardInput }
+    if argument == "-" { return stdinBytes }
     guard argument.hasPrefix("@") else { return Array(argument.utf8) }
     let path = String(argument.dropFirst())
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -62,7 +62,7 @@ func content(of argument: String) throws -> [UInt8] {
 }
 
 /// Standard input, read only once, so that an argument has the same text whenever it is read.
-private let standardInput = Array(FileHandle.standardInput.readDataToEndOfFile())
+private let stdinBytes = Array(FileHandle.standardInput.readDataToEndOfFile())
 
 /// Commands that wait for the progress of something and print it.
 extension ClientOptions {
@@ -85,7 +85,7 @@ extension ClientOptions {
     }
 
     /// Returns the event as soon as none of its channels is pending.
-    func eventWithChannels(of key: String) async throws -> JSONValue? {
+    func awaitChannels(of key: String) async throws -> JSONValue? {
         try await poll(.getEvent(key)) { event -> Progress in
             let open = event.audiences.filter { $0.channel.state == .pending }.count
             return ("channels: \(event.audiences.count - open) of \(event.audiences.count)", open == 0, nil)
@@ -139,11 +139,11 @@ enum Terminal {
     static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Prints a line to standard error.
-    static func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+    static func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
     /// Prints the progress to standard error: on a terminal in place, otherwise a new line for each change.
     static func progress(_ text: String, isLast: Bool = false) {
-        guard isatty(STDERR_FILENO) == 1 else { return say(text) }
+        guard isatty(STDERR_FILENO) == 1 else { return note(text) }
         FileHandle.standardError.write(Data("\r\u{1B}[K\(text)\(isLast ? "\n" : "")".utf8))
     }
 }

@@ -20,10 +20,10 @@ extension Noun {
                         .init(
                             .option, "preview-compact",
                             "How the console shows a contentState: one line of Mustache, '{{home}} – {{away}}'; empty: "
-                                + "no template.", use: preview("compact")),
+                                + "no template.", use: previewTemplate("compact")),
                         .init(
                             .option, "preview-expanded", "The same with several lines; empty: no template.",
-                            use: preview("expanded")),
+                            use: previewTemplate("expanded")),
                         .init(
                             .options, "override",
                             "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part means the "
@@ -76,7 +76,7 @@ extension Noun {
                     "reconcile", .reconcile, "Compares Apple's list of channels with the ledger.",
                     discussion: "Without --apply it only reports.", body: Contract.ReconciliationDraft.shape)
             ]),
-        webhooks,
+        webhook,
         Noun(
             [
                 Verb(
@@ -99,7 +99,7 @@ extension Noun {
     private static let overrideForm = "ENVIRONMENT:TEAM:KEY"
 
     /// A template of an app's preview. An empty text removes it.
-    private static func preview(_ name: String) -> Input.Use {
+    private static func previewTemplate(_ name: String) -> Input.Use {
         .body { draft, texts in
             guard let text = texts.first else { return }
             var preview = draft.value("preview").map { JSONDraft($0) } ?? JSONDraft()
@@ -122,7 +122,7 @@ extension Noun {
 }
 
 extension Noun {
-    static let webhooks = Noun(
+    static let webhook = Noun(
         "webhook", "Signed messages to your own servers.",
         [
             Verb(
@@ -136,7 +136,7 @@ extension Noun {
                 ]
             ) {
                 let answer = try await $0.client.answer(try $0.makeCall())
-                if !$0.client.json { Terminal.say("webhook \(answer?["id"]?.string ?? ""); its secret:") }
+                if !$0.client.json { Terminal.note("webhook \(answer?["id"]?.string ?? ""); its secret:") }
                 try $0.show(answer)
             },
             Verb("list", .listWebhooks, "Lists webhooks.", columns: "id enabled topics url declaredBy reason"),
@@ -285,7 +285,7 @@ private func withKeys(_ body: (KeyStore) async throws -> Void) async throws {
     if case .embedded(let folder) = configuration.database,
         !FileManager.default.fileExists(atPath: folder + "/postgres/PG_VERSION")
     {
-        Terminal.say(
+        Terminal.note(
             "note: DATABASE_URL is unset and \(folder) had no database, so a new one is created there. A server with "
                 + "another database does not know the keys in it: run this on that server's machine, or use "
                 + "`grandstand key create` with an admin key.")
@@ -293,7 +293,7 @@ private func withKeys(_ body: (KeyStore) async throws -> Void) async throws {
     let session = try await DatabaseSession.connect(
         configuration.database, sharing: true, logger: configuration.makeLogger())
     try await withCleanup({ await session.close() }) {
-        do { try await body(try await session.prepared().keys()) } catch let problem as Problem {
+        do { try await body(try await session.prepared().keyStore()) } catch let problem as Problem {
             throw ExitError(problem.detail)
         }
     }

@@ -216,7 +216,7 @@ extension Input {
 extension Invocation {
     /// Shows a changed event, with `--wait` as soon as its channels exist.
     fileprivate func showEvent(_ answer: JSONValue?) async throws {
-        try show(has("wait") ? try await client.eventWithChannels(of: self["key"] ?? "") : answer)
+        try show(has("wait") ? try await client.awaitChannels(of: self["key"] ?? "") : answer)
     }
 
     fileprivate func sendBatch() async throws {

@@ -9,11 +9,11 @@ internal import Logging
 internal import UnixSignals
 
 /// The running parts of the demo, in a temporary folder: a simulator, an embedded database, a server, and a key.
-struct DemoStage: Sendable {
+struct DemoSetup: Sendable {
     let simulator: Simulator
     /// The address of the simulator's control API, which shows the phones.
     let controlURL: String
-    let address: URL
+    let serverURL: URL
     /// The secret of a key with all scopes.
     let secret: String
     let client: GrandstandClient
@@ -23,7 +23,7 @@ struct DemoStage: Sendable {
     /// - Parameter port: the value of `GRANDSTAND_PORT`; 0: the system picks a free port.
     /// - Throws: `ExitError` for a port that is not a number.
     static func with(
-        port: String, settings: [String: String], _ body: @escaping @Sendable (DemoStage) async throws -> Void
+        port: String, settings: [String: String], _ body: @escaping @Sendable (DemoSetup) async throws -> Void
     ) async throws {
         var logger = Logger(label: "demo") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
@@ -45,8 +45,9 @@ struct DemoStage: Sendable {
                     throw ExitError("the demo has no address or no key")
                 }
                 try await body(
-                    DemoStage(
-                        simulator: simulator, controlURL: addresses.controlURL ?? "", address: address, secret: secret,
+                    DemoSetup(
+                        simulator: simulator, controlURL: addresses.controlURL ?? "", serverURL: address,
+                        secret: secret,
                         client: GrandstandClient(server: address, key: secret)))
             }
         }
@@ -78,7 +79,7 @@ extension SimulatorAddresses {
     var serverEnv: [String: String] {
         var settings = [
             "GRANDSTAND_PORT": "0", "GRANDSTAND_APNS_CA_FILE": caFile,
-            "GRANDSTAND_APNS_KEY_DIR": URL(filePath: keyFile).deletingLastPathComponent().path,
+            "GRANDSTAND_APNS_KEY_DIR": URL(filePath: p8File).deletingLastPathComponent().path,
         ]
         for (name, environment) in [("DEVELOPMENT", APNsEnvironment.development), ("PRODUCTION", .production)] {
             settings["GRANDSTAND_APNS_\(name)_SEND_URL"] = url(environment)
@@ -189,8 +190,8 @@ struct DemoCommand: AsyncParsableCommand {
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
         let wanted = port.map { "\($0)" } ?? ProcessInfo.processInfo.environment["GRANDSTAND_PORT"] ?? "8080"
         let settings = Self.settings(of: ProcessInfo.processInfo.environment)
-        try await DemoStage.with(port: once ? "0" : wanted, settings: settings) { stage in
-            report.line("Console: \(stage.address.absoluteString)/console")
+        try await DemoSetup.with(port: once ? "0" : wanted, settings: settings) { stage in
+            report.line("Console: \(stage.serverURL.absoluteString)/console")
             report.line("Simulator's control API: \(stage.controlURL)")
             var match = DemoMatch(stage: stage, event: event, report: report)
             try await match.play()
@@ -207,8 +208,8 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// The address, a key and calls to try after the match.
-    private static func invitation(to stage: DemoStage) -> String {
-        let address = stage.address.absoluteString
+    private static func invitation(to stage: DemoSetup) -> String {
+        let address = stage.serverURL.absoluteString
         return """
 
             The server stays up at \(address) with a key that may do everything:

@@ -64,12 +64,12 @@ struct DemoMatch {
     private static let bundleID = "com.example.GrandstandDemo"
     private static let followerCount = 1_000
 
-    let stage: DemoStage
+    let stage: DemoSetup
     let event: DemoEvent
     let report: DemoReport
     private var viewers: [Viewer] = []
 
-    init(stage: DemoStage, event: DemoEvent, report: DemoReport) {
+    init(stage: DemoSetup, event: DemoEvent, report: DemoReport) {
         (self.stage, self.event, self.report) = (stage, event, report)
     }
 
@@ -144,7 +144,7 @@ struct DemoMatch {
         let issued = try await stage.client.send(
             .createKey(name: "app", scopes: [.device], bundleId: Self.bundleID))
         report.progress("\(Self.followerCount) phones register")
-        let app = GrandstandClient(server: stage.address, key: issued.secret)
+        let app = GrandstandClient(server: stage.serverURL, key: issued.secret)
         let (topics, type) = (event.event.topics ?? [], event.event.content ?? "")
         let followers = try (0..<Self.followerCount).map { number -> Viewer in
             let (locale, title) = [("en-GB", "Kick-off"), ("es-AR", "¡Empieza!")][number % 2]

@@ -16,9 +16,9 @@ struct CalendarDeclaration: Sendable {
     /// The duration in seconds of an event that has no end in the calendar.
     var defaultDuration: Int?
     /// Members of each event that are the same for all of them: `kind`, `channelsOpenBefore`, `audiences`, `defaults`.
-    var common = JSONDraft()
+    var eventBase = JSONDraft()
     /// The start of each event. Every string in it is a template.
-    var start: JSONValue?
+    var pushStart: JSONValue?
 
     /// An entry without an end counts as past this many seconds after its start.
     private static let assumedDuration: TimeInterval = 43_200
@@ -68,7 +68,7 @@ struct CalendarDeclaration: Sendable {
             }
             if !topicNames.contains(topic) { topicNames.append(topic) }
         }
-        var document = common
+        var document = eventBase
         document.set("name", try complete(name?.filled(value)))
         if !topicNames.isEmpty {
             document["topics"] = JSONWriter.text(topicNames)
@@ -76,7 +76,7 @@ struct CalendarDeclaration: Sendable {
         if let startsAt, entry.status != .postponed {
             document.set("startsAt", RFC3339.text(startsAt))
             if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
-            if let start { document["start"] = try complete(start.filled(value)) }
+            if let pushStart { document["start"] = try complete(pushStart.filled(value)) }
         } else if document["channelsOpenBefore"] == nil {
             // Without `startsAt` its channels wait only if they are to open before it.
             document["channelsOpenBefore"] = Array("0".utf8)
@@ -178,16 +178,16 @@ extension CalendarDeclaration {
         }
         defaultDuration = body["defaultDuration"]?.integer
         for member in ["kind", "channelsOpenBefore", "audiences", "defaults"] {
-            if let value = body[member], !value.isNull { common[member] = value.compact }
+            if let value = body[member], !value.isNull { eventBase[member] = value.compact }
         }
         if let value = body["start"], !value.isNull {
-            start = try JSONValue(parsing: value.compact)
+            pushStart = try JSONValue(parsing: value.compact)
             for (pointer, string) in value.strings(at: "/start") { _ = template(string.string ?? "", at: pointer) }
         }
     }
 
     /// Checks a sample event made from the templates. It begins in the year 2000, so that every time in the plan's
-    /// `start` is later.
+    /// `pushStart` is later.
     private func checkSample() throws(Problem) {
         let entry = CalendarEntry(line: 1, uid: "1", startsAt: 946_684_800, endsAt: 946_684_801) { _ in "1" }
         let draft: EntryEvent

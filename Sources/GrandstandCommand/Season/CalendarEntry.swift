@@ -149,7 +149,7 @@ enum KeyText {
 /// A time in a calendar.
 struct CalendarTime: Hashable {
     /// What the clock shows, in seconds since 1970 as if it were in UTC.
-    var clock: Int
+    var local: Int
     /// Seconds by which the clock is ahead of UTC; `nil`: the text does not say.
     var offset: Int?
     /// `false`: the text is a day without a time.
@@ -158,11 +158,11 @@ struct CalendarTime: Hashable {
     /// Whether it is 00:00 as written, or in UTC what is 00:00 in the zone of the entries. Many calendars write an unknown
     /// time so.
     func isMidnight(in zone: TimeZone) -> Bool {
-        let local = offset == 0 ? clock + zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(clock))) : clock
+        let local = offset == 0 ? local + zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(local))) : local
         return local % 86_400 == 0
     }
 
-    func instant(in zone: TimeZone) -> Int { offset.map { clock - $0 } ?? zone.instant(local: clock) }
+    func instant(in zone: TimeZone) -> Int { offset.map { local - $0 } ?? zone.instant(local: local) }
 
     /// The time after a duration that is not negative (RFC 5545 3.3.6), such as `PT1H45M`, `P1D` or `P2W`: days are
     /// counted on the clock, seconds are elapsed time. `nil`: the text is no such duration.
@@ -171,7 +171,7 @@ struct CalendarTime: Hashable {
         else { return nil }
         func number(_ text: Substring?) -> Int { text.flatMap { Int($0) } ?? 0 }
         let days = number(parts.1) * 7 + number(parts.2)
-        return CalendarTime(clock: clock + days * 86_400, offset: offset).instant(in: zone)
+        return CalendarTime(local: local + days * 86_400, offset: offset).instant(in: zone)
             + number(parts.3) * 3_600 + number(parts.4) * 60 + number(parts.5)
     }
 }
@@ -210,7 +210,7 @@ extension CalendarTime {
             guard hours < 24, minutes < 60 else { return nil }
             offset = (zone.hasPrefix("-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
         }
-        clock = Int(date.timeIntervalSince1970)
+        local = Int(date.timeIntervalSince1970)
         hasTime = time != nil
     }
 

@@ -94,7 +94,7 @@ struct CalendarPlan: Sendable {
         }
         if write.fields.isEmpty {
             unchanged += 1
-            updateNote(write)
+            storeNote(write)
         } else {
             change.append(write)
         }
@@ -110,7 +110,7 @@ struct CalendarPlan: Sendable {
             return
         }
         if event.note != nil {
-            updateNote(Write(line: draft.line, key: event.key, present: event, declaration: event.document, note: note))
+            storeNote(Write(line: draft.line, key: event.key, present: event, declaration: event.document, note: note))
         }
         // An event that is already over, or that somebody has reopened, is not cancelled.
         if event.state.isOver || event.isKeptOpen {
@@ -133,7 +133,7 @@ struct CalendarPlan: Sendable {
 
     /// Updates the note, unless the event is over. A note is stored with a declaration, and the server refuses a
     /// declaration of an event that is over.
-    private mutating func updateNote(_ write: Write) {
+    private mutating func storeNote(_ write: Write) {
         guard let event = write.present, write.note != event.note, !event.state.isOver, validate(write) != nil else {
             return
         }
@@ -198,7 +198,7 @@ struct CalendarPlan: Sendable {
                 "\(why): none of them was cancelled. Check the file; --accept-removals cancels them.")
             for var write in going {
                 write.note.removal = .heldBack
-                updateNote(write)
+                storeNote(write)
             }
         } else if !vanished.isEmpty, entries.problems.contains(where: { $0.uid == nil }) {
             reportHold(

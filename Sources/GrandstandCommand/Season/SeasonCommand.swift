@@ -43,7 +43,7 @@ struct SeasonCommand: AsyncParsableCommand {
     func run() async throws {
         let run = SeasonRun(server: try ServerAccess(), entries: try await readEntries())
         let (report, failed) = try await verb == .apply ? run.apply() : (run.preview(), 0)
-        for problem in report.problems { Terminal.say("\(problem)") }
+        for problem in report.problems { Terminal.note("\(problem)") }
         try client.show(try JSONValue(parsing: report.report, maximumValues: .max))
         if report.holdsBack { throw ExitCode(3) }
         if failed > 0 { throw ExitCode.failure }

@@ -123,14 +123,14 @@ struct SchemaRecorder {
     /// - Returns: `nil` if the raw values are neither texts nor numbers, or the type has its own way of decoding.
     private func rawCases<Cases: SchemaCases>(_ type: Cases.Type) throws -> String? {
         let raws = type.allCases.map(\.rawValue)
-        let texts = try raws.compactMap(Self.text)
+        let texts = try raws.compactMap(Self.json)
         guard texts.count == raws.count, let leaf = SchemaLeaf.of(Cases.RawValue.self),
-            let unknown = try leaf.samples.first(where: { try Self.text($0).map { !texts.contains($0) } ?? false })
+            let unknown = try leaf.samples.first(where: { try Self.json($0).map { !texts.contains($0) } ?? false })
         else { return nil }
         for (raw, text) in zip(raws, texts) {
             let run = SchemaRun(type: type, trial: 0, recording: within(type), fixedValue: raw)
             guard let read = try? type.init(from: run), run.notes.asks.map(\.path) == [[]],
-                try Self.text(read.rawValue) == text
+                try Self.json(read.rawValue) == text
             else { return nil }
         }
         // An enum that decodes unknown values as one of its cases is recorded like any other type.
@@ -140,7 +140,7 @@ struct SchemaRecorder {
     }
 
     /// The JSON text of a raw value; `nil` if it is neither a text nor a number.
-    private static func text(_ raw: Any) throws -> String? {
+    private static func json(_ raw: Any) throws -> String? {
         if let text = raw as? String { return String(decoding: try JSONEncoder().encode(text), as: UTF8.self) }
         return raw is any FixedWidthInteger || raw is Double || raw is Float ? "\(raw)" : nil
     }

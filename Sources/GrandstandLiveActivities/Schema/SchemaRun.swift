@@ -42,12 +42,12 @@ struct SchemaRun: Decoder {
     let notes = SchemaNotes()
 
     /// The maximum depth to which sample values are nested.
-    private static let deepest = 4
+    private static let maxDepth = 4
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     /// Whether optionals and collections of the sample have a value.
-    var isFilled: Bool { !trial.isMultiple(of: 2) && depth < Self.deepest }
+    var isFilled: Bool { !trial.isMultiple(of: 2) && depth < Self.maxDepth }
     /// Why the type cannot be recorded; `nil`: nothing in this run prevents it.
     var failure: ContentSchema.Unrecordable? {
         if let optional = notes.optional {
@@ -81,7 +81,7 @@ struct SchemaRun: Decoder {
     /// Answers whether a member exists. `decodeIfPresent` of the standard library asks this first, then whether the
     /// member is null, then for its value. In any other order the question is refused.
     func contains(_ path: [String]) -> Bool {
-        guard failure == nil, depth < Self.deepest, trial != 0 else {
+        guard failure == nil, depth < Self.maxDepth, trial != 0 else {
             notes.asks.append(SchemaAsk(path: path, isOptional: true))
             return false
         }

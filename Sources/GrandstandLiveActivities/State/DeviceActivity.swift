@@ -55,10 +55,10 @@ public struct DeviceActivity: Codable, Sendable, Hashable {
 
     /// Whether the activity must be reported. A scheduled activity is not reported yet, because the server takes the
     /// first report of an activity as the confirmation that a start reached the device.
-    package var isDue: Bool { state != .pending && confirmed != version }
+    package var mustSend: Bool { state != .pending && confirmed != version }
 
     /// Whether the activity needs no more reports.
-    var isSettled: Bool { state == .dismissed && !isDue && !isInDoubt }
+    var isSettled: Bool { state == .dismissed && !mustSend && !isInDoubt }
 }
 
 /// The states of a Live Activity, as ActivityKit names them.

@@ -41,7 +41,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     }
 
     /// Whether the newest facts must be uploaded.
-    package var isBehind: Bool { confirmed != sequence }
+    package var hasNewFacts: Bool { confirmed != sequence }
 
     /// Takes over the state of the system: the facts, and all present activities. If a known activity is not there, it
     /// was removed in the meantime.
@@ -153,7 +153,7 @@ extension InstallationFacts {
     }
 
     /// The maximum number of topics that the server accepts for an installation.
-    package static let mostTopics = 200
+    package static let maxTopics = 200
 
     /// Takes over the facts of the system. What people follow stays.
     mutating func merge(_ condition: HostCondition) {

@@ -68,9 +68,9 @@ package struct UploadPlanner: Sendable {
         if record.isLeaving { return unlessRejected(.forget) }
         let registration = registration(of: record)
         // Without a registration, the server accepts no other request.
-        if record.isBehind { return registration }
+        if record.hasNewFacts { return registration }
         if let registration, let repeatAt, repeatAt <= now { return registration }
-        return record.activities.values.filter { $0.isDue && unlessRejected(.report($0)) != nil }
+        return record.activities.values.filter { $0.mustSend && unlessRejected(.report($0)) != nil }
             .min { $0.id < $1.id }.map(DeviceRequest.report)
     }
 
@@ -108,17 +108,17 @@ package struct UploadPlanner: Sendable {
         case .success(let isNew):
             backoff.succeed()
             lastError = nil
-            return accepted(request, isNew: isNew, &record)
+            return onSuccess(request, isNew: isNew, &record)
         case .failure(let refusal as ServerProblem):
-            return refused(request, refusal, &record, at: now, jitter: jitter)
+            return onRefusal(request, refusal, &record, at: now, jitter: jitter)
         case .failure(let error):
-            doubt(request, &record)
+            markDoubt(request, &record)
             pause("\(error)", at: now, jitter: jitter)
             return nil
         }
     }
 
-    private mutating func accepted(
+    private mutating func onSuccess(
         _ request: DeviceRequest, isNew: Bool, _ record: inout DeviceRecord
     ) -> Consequence? {
         rejections[request.subject.name] = nil
@@ -142,7 +142,7 @@ package struct UploadPlanner: Sendable {
         return nil
     }
 
-    private mutating func refused(
+    private mutating func onRefusal(
         _ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord, at now: TimeInterval,
         jitter: Double
     ) -> Consequence? {
@@ -157,7 +157,7 @@ package struct UploadPlanner: Sendable {
             return nil
         }
         if refusal.isTemporary {
-            doubt(request, &record)
+            markDoubt(request, &record)
             backoff.fail(at: now, retryAfter: refusal.retryAfter, jitter: jitter)
             return nil
         }
@@ -182,7 +182,7 @@ package struct UploadPlanner: Sendable {
     }
 
     /// The request may have reached the server, or may still reach it.
-    private func doubt(_ request: DeviceRequest, _ record: inout DeviceRecord) {
+    private func markDoubt(_ request: DeviceRequest, _ record: inout DeviceRecord) {
         if case .report(let activity) = request { record.activities[activity.id]?.isInDoubt = true }
     }
 }

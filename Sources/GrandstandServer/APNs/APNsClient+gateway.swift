@@ -131,7 +131,7 @@ extension APNsAnswer {
     /// Whether APNs accepted the provider token and the topic. It checks both before the channel and the quota.
     var hasAcceptedTopic: Bool {
         if case .accepted = self { return true }
-        return refusal.map { [.quota, .channelGone].contains($0.meaning) } ?? false
+        return refusal.map { [.quota, .targetGone].contains($0.meaning) } ?? false
     }
 }
 
@@ -203,7 +203,7 @@ extension ServerMetrics {
     /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
     /// `withheld`. Answers about device tokens are also counted by app: the alert on refused tokens uses the share of
     /// refusals. Other answers are counted only in `grandstand_apns_answers_total`.
-    func ended(_ call: APNsClient.Call, of app: AppEnvironment, _ answer: APNsAnswer<HTTP2Response>) {
+    func countCall(_ call: APNsClient.Call, of app: AppEnvironment, _ answer: APNsAnswer<HTTP2Response>) {
         let (code, reason) =
             switch answer {
             case .accepted(let response, _): (response.status, "none")

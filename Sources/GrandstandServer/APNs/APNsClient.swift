@@ -103,11 +103,11 @@ package final class APNsClient: Sendable {
         )
         var configuration = HTTP2ClientConfiguration(host: key.endpoint.host, port: key.endpoint.port)
         configuration.trustRoots = settings.trustRoots
-        configuration.overdueInterval = settings.pingAfter
+        configuration.busyPingInterval = settings.pingAfter
         configuration.pingTimeout = settings.pingTimeout
         // On a connection with provider tokens, APNs allows only one stream until it has accepted a token
         // (docs/internals/apns.md section 6).
-        configuration.initialConcurrency = 1
+        configuration.initialStreamLimit = 1
         configuration.onAnswer = { queued, time in
             wait.recordSeconds(queued.seconds)
             roundTrip.recordSeconds(time.seconds)
@@ -177,12 +177,12 @@ extension APNsClient {
         let request = HTTP2Request(
             method: method, path: path, authority: endpoint.authority, headers: headers, body: body)
         let use = UsedKey(credentials: address.credentials, environment: address.environment)
-        let answer = await attempt(request, call == .device ? .devices : .channels, at: endpoint, as: use)
-        settings.metrics.ended(call, of: address.app, answer)
+        let answer = await signAndSend(request, call == .device ? .devices : .channels, at: endpoint, as: use)
+        settings.metrics.countCall(call, of: address.app, answer)
         return answer
     }
 
-    private func attempt(
+    private func signAndSend(
         _ request: HTTP2Request, _ traffic: Traffic, at endpoint: Endpoint, as use: UsedKey
     ) async -> APNsAnswer<HTTP2Response> {
         let token: ProviderToken
@@ -215,10 +215,10 @@ extension APNsClient {
                 let answer = Self.read(response)
                 if answer.hasAcceptedTopic {
                     connection.liftInitialLimit()
-                    tokens.accepted(use)
+                    tokens.noteAccepted(use)
                 }
                 guard case .refused(var refusal) = answer, refusal.reason.concernsProviderToken else { return answer }
-                refusal.retryAfter = tokens.refused(refusal.reason, of: use) ?? refusal.retryAfter
+                refusal.retryAfter = tokens.noteRefusal(refusal.reason, of: use) ?? refusal.retryAfter
                 return .refused(refusal)
             } catch HTTP2Failure.notProcessed(let reason) {
                 why = reason

@@ -27,7 +27,7 @@ final class ConnectionPool: Sendable {
 
         /// Removes connections that accept no more requests; they drain by themselves. Returns the states of the
         /// others.
-        mutating func usable() -> [HTTP2ConnectionState] {
+        mutating func prune() -> [HTTP2ConnectionState] {
             members.removeAll { !$0.state.isUsable }
             return members.map(\.state)
         }
@@ -65,7 +65,7 @@ final class ConnectionPool: Sendable {
     /// - Parameter avoided: the connection that has just refused the request.
     func best(avoiding avoided: HTTP2ClientConnection? = nil) -> HTTP2ClientConnection? {
         state.withLock { state in
-            let loads = state.usable()
+            let loads = state.prune()
             if !state.isClosed, !state.isOpening, state.waitEnd <= .now, plan.wantsOneMore(loads) {
                 state.isOpening = true
                 Task { await open() }
@@ -90,7 +90,7 @@ final class ConnectionPool: Sendable {
 
     /// Updates the gauges of connections and streams in use.
     func recordGauges() {
-        let loads = state.withLock { $0.usable() }
+        let loads = state.withLock { $0.prune() }
         metrics.series("grandstand_apns_connections", labels).record(Double(loads.count))
         metrics.series("grandstand_apns_streams_in_use", labels).record(
             Double(loads.reduce(0) { $0 + $1.streamsInUse }))
@@ -99,7 +99,7 @@ final class ConnectionPool: Sendable {
     /// The reachability of this pool's endpoint, judged by the pool's connections.
     var reachability: Contract.APNsState {
         state.withLock { state in
-            if !state.usable().isEmpty { return .init(state: .reachable) }
+            if !state.prune().isEmpty { return .init(state: .reachable) }
             return .init(state: state.trouble == nil ? .notKnown : .unreachable, reason: state.trouble)
         }
     }

@@ -18,7 +18,7 @@ final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken?
         var standing = KeyStanding()
-        /// Whether APNs accepted or refused the key, or the key changed, since the last `news`.
+        /// Whether APNs accepted or refused the key, or the key changed, since the last `takeNews`.
         var isNews = false
     }
 
@@ -74,16 +74,16 @@ final class ProviderTokens: Sendable {
     /// Decides whether a request with the token may be sent now.
     func permission(for use: UsedKey) -> KeyStanding.Permission {
         let now = now()
-        return change(use) { $0.standing.permission(now: now) }
+        return change(use) { $0.standing.admit(now: now) }
     }
 
     /// Records that APNs refused the token.
     ///
     /// - Returns: seconds until the next probe; `nil` for a first refusal, which may be a mistake.
-    func refused(_ reason: APNsReason, of use: UsedKey) -> Int? {
+    func noteRefusal(_ reason: APNsReason, of use: UsedKey) -> Int? {
         let now = now()
         let (begins, stands) = change(use) { entry in
-            let begins = entry.standing.refused(reason, now: now)
+            let begins = entry.standing.noteRefusal(reason, now: now)
             // A repeated refusal is news, too, because another replica may have removed it: APNs may have accepted that
             // replica's token.
             entry.isNews = entry.isNews || entry.standing.refusal != nil
@@ -94,11 +94,11 @@ final class ProviderTokens: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, but for one every three seconds",
                 metadata: ["key": "\(use.credentials.keyID)", "reason": "\(reason)"])
         }
-        return stands ? Int(KeyStanding.pause) : nil
+        return stands ? Int(KeyStanding.probeGap) : nil
     }
 
     /// Records that APNs accepted the token.
-    func accepted(_ use: UsedKey) {
+    func noteAccepted(_ use: UsedKey) {
         let ended = change(use) { entry in
             defer { (entry.standing, entry.isNews) = (KeyStanding(), true) }
             return entry.standing.refusal
@@ -120,7 +120,7 @@ final class ProviderTokens: Sendable {
 
     /// The keys of which APNs said something since the last call, or whose file was replaced, each with the refusal that
     /// stands now. A server stores them for all replicas.
-    func news() -> [(use: UsedKey, refusal: KeyRefusal?)] {
+    func takeNews() -> [(use: UsedKey, refusal: KeyRefusal?)] {
         state.withLock { state in
             let news = state.filter(\.value.isNews)
             for use in news.keys { state[use]?.isNews = false }

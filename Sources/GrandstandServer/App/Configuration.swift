@@ -70,7 +70,7 @@ package struct Configuration: Sendable {
             let meant = known.first { "GRANDSTAND_" + $0 == variable || $0.difference(from: variable).count <= 3 }
             if let meant { throw ExitError(variable, "is not a setting; \(meant) is one") }
         }
-        if (self.certificatePath == nil) != (self.keyPath == nil) {
+        if (self.certificatePath == nil) != (self.tlsKeyPath == nil) {
             let (missing, present) = self.certificatePath == nil ? ("CERT", "KEY") : ("KEY", "CERT")
             throw ExitError(
                 "GRANDSTAND_TLS_\(missing)", "must be set together with GRANDSTAND_TLS_\(present)")
@@ -95,7 +95,7 @@ package struct SettingTable: Sendable {
     let port = Setting("PORT", .integer(0...65_535), "8080")
     // PEM files. With both, the API uses HTTPS. They are read again when they change | unset
     let certificatePath = Setting("TLS_CERT", .readableFile)
-    let keyPath = Setting("TLS_KEY", .readableFile)
+    let tlsKeyPath = Setting("TLS_KEY", .readableFile)
     // a port for `/healthz`, `/readyz` and `/metrics`, without TLS and keys, for operators only | unset: they are on
     // the API's port. There `/metrics` needs [a key](metrics.md), and `/readyz` names no hosts and no signing keys
     let operationsPort = Setting("OPERATIONS_PORT", .integer(0...65_535))
@@ -112,7 +112,7 @@ package struct SettingTable: Sendable {
     // connections of this process to PostgreSQL, 8 to 1000
     let databaseConnections = Setting("DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000), "44")
     // seconds that one call waits for PostgreSQL in total before it is answered 503; 0.5 to 60
-    let databaseWait = Setting("DATABASE_WAIT", .duration(0.5...60), "3.5")
+    let databaseTimeout = Setting("DATABASE_WAIT", .duration(0.5...60), "3.5")
     // new installations a minute from one address (IPv6: /64). Private addresses are not limited, because they may be
     // proxies: name your proxies in `GRANDSTAND_TRUSTED_PROXIES`, so that the phones' own addresses count
     let installationRate = Setting("INSTALLATION_LIMIT", .number(0...1e6), "6000")
@@ -124,7 +124,7 @@ package struct SettingTable: Sendable {
     // seconds that a client has to send its first request's header. For a body, or to read an answer, it has three times
     // as long, and for a pause with the next header six times. If clients leave more than 128 MiB of answers unread, those with
     // the most are disconnected earlier
-    let clientTimeout = Setting("CLIENT_TIMEOUT", .duration(0.1...3_600), "10")
+    let headerTimeout = Setting("CLIENT_TIMEOUT", .duration(0.1...3_600), "10")
     // folder with `AuthKey_<KEYID>.p8` files. Changed files are read again within two seconds, also behind links
     let keyDirectory = Setting("APNS_KEY_DIR", .text, "keys")
     // base URLs of APNs, with host and port | Apple's
@@ -152,7 +152,7 @@ package struct SettingTable: Sendable {
     // place](states.md#a-channel) waits
     let retireAfter = Setting("RETIRE_AFTER", .number(0...2_592_000), "14400")
     // hours after which an event without `endsAt` is [closed](states.md#an-event); at least 0.01
-    let quietAfter = Setting("EVENT_QUIET_HOURS", .number(0.01...8_760, of: 3_600), "48")
+    let closeAfter = Setting("EVENT_QUIET_HOURS", .number(0.01...8_760, of: 3_600), "48")
     // seconds between automatic reconciliations; `0`: none
     let reconcileInterval = Setting("RECONCILE_INTERVAL", .number(0...2_592_000), "3600")
     // seconds until an unmanaged channel may be deleted, from the first time that a reconciliation found it
@@ -174,10 +174,10 @@ package struct SettingTable: Sendable {
     let webhookNetworkList = Setting("WEBHOOK_NETWORKS", .networks, "")
     let webhookHTTP = Setting("WEBHOOK_HTTP", .flag, "false")
     let webhookTimeout = Setting("WEBHOOK_TIMEOUT", .duration(0.1...120), "15")
-    let webhookTrustedFile = Setting("WEBHOOK_CA_FILE", .readableFile)
+    let webhookCAFile = Setting("WEBHOOK_CA_FILE", .readableFile)
     // seconds that the process waits for work in progress after SIGTERM. Four seconds later it ends in any case; with
     // the embedded PostgreSQL, only once that has stopped
-    let drain = Setting("DRAIN_SECONDS", .duration(0...3_600), "10")
+    let drainTime = Setting("DRAIN_SECONDS", .duration(0...3_600), "10")
     // `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`; `text` or `json` lines on standard error
     let logLevel = Setting("LOG_LEVEL", .choice(Logger.Level.self), "info")
     let logFormat = Setting("LOG_FORMAT", .choice(Configuration.LogFormat.self), "text")
@@ -199,7 +199,7 @@ extension Configuration {
     package var isProxyIgnored: Bool { self.ignoredProxy != nil }
 
     var tls: TLS? {
-        self.certificatePath.flatMap { path in self.keyPath.map { TLS(certificatePath: path, keyPath: $0) } }
+        self.certificatePath.flatMap { path in self.tlsKeyPath.map { TLS(certificatePath: path, keyPath: $0) } }
     }
 
     /// The ports to listen on, with the names of their settings.
@@ -210,7 +210,7 @@ extension Configuration {
 
     var trustedProxies: TrustedProxies { TrustedProxies(self.proxyNetworks) }
 
-    var tenure: ChannelTenure { ChannelTenure(retireAfter: self.retireAfter, quietAfter: self.quietAfter) }
+    var tenure: ChannelTenure { ChannelTenure(retireAfter: self.retireAfter, quietAfter: self.closeAfter) }
 
     /// The private networks that webhooks may call in addition to the internet, and whether webhooks may use HTTP
     /// without TLS.

@@ -42,7 +42,7 @@ extension Server {
             services: members.filter { $0.role.map(roles.contains) ?? true }
                 .map { .init(service: $0, serviceName: $0.name) },
             gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
-        settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin
+        settings.maximumGracefulShutdownDuration = configuration.drainTime + Drain.margin
         let group = ServiceGroup(configuration: settings)
         // Cancelling the group would cut requests off, so every stop is a graceful one.
         let running = Task { try await group.run() }

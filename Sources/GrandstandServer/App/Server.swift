@@ -55,7 +55,7 @@ package struct Server: Sendable {
             try WebhookClient(
                 settings: .init(
                     networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
-                    trustedFile: configuration.webhookTrustedFile),
+                    trustedFile: configuration.webhookCAFile),
                 now: wallClock)
         }
         for (port, variable) in configuration.ports { try await tryBinding(configuration.host, port, variable) }
@@ -82,7 +82,7 @@ package struct Server: Sendable {
         let now: @Sendable () -> Date = { clock.now }
 
         // The stores.
-        let drain = Drain(configuration.drain)
+        let drain = Drain(configuration.drainTime)
         let counting = metrics.counting
         let stores = Stores(
             Database(database.pool, counting: counting), configuration, session: database)
@@ -153,7 +153,7 @@ package struct Server: Sendable {
         }
         every(2, nil, "clock") { try await clock.measure() }
         // `/readyz` answers with a check that is at most a second old.
-        every(0.9, nil, "database watch") { await watch.look(at: database) }
+        every(0.9, nil, "database watch") { await watch.check(at: database) }
         add(nil, "signals") {
             await cancelWhenGracefulShutdown { await signals.run(onReconnect: lookups.distrust) }
         }
@@ -164,11 +164,11 @@ package struct Server: Sendable {
         add(.reconcile, "reconciler", runs.run)
         every(2, nil, "gateway gauges") {
             gateway.recordGauges()
-            for (use, refusal) in gateway.tokens.news() { try await apps.note(refusal, of: use) }
+            for (use, refusal) in gateway.tokens.takeNews() { try await apps.note(refusal, of: use) }
         }
-        let calling = calls.calling()
+        let calling = calls.callLoop()
         add(.reconcile, "channel calls", calling.run)
-        add(.reconcile, "provisioner", calls.aligning(configuration.tenure, waking: calling).run)
+        add(.reconcile, "provisioner", calls.alignLoop(configuration.tenure, waking: calling).run)
         let history = Retention.rules(
             history: configuration.historyMaxAge, audit: configuration.auditMaxAge,
             installations: configuration.deviceMaxIdle)
@@ -183,7 +183,7 @@ package struct Server: Sendable {
             while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
             return try await stores.outbox.nextScheduled()
         }
-        let keyWatch = KeyFileWatch(fault: { keyRing.fault(of: $0) }, logger: logger)
+        let keyWatch = KeylessApps(fault: { keyRing.fault(of: $0) }, logger: logger)
         // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
         // sent. Both loops of an environment share its limit of simultaneous pushes.
         let crowds = CrowdStore(
@@ -213,7 +213,7 @@ package struct Server: Sendable {
             add(.dispatch, "crowds", updates.run)
         }
 
-        every(KeyFileWatch.interval, .dispatch, "send reports") { [sending] in
+        every(KeylessApps.lookInterval, .dispatch, "send reports") { [sending] in
             try await ThrottledApp.report(sending.flatMap { $0.throttles(at: now()) }, to: stores.main, now: now())
             let lacking = keyWatch.look(try await apps.signers(), at: now())
             try await apps.noteReports(sending.flatMap { $0.drain() }, lacking: lacking, now: now())
@@ -256,7 +256,7 @@ package struct Server: Sendable {
     /// The time within which a stop must end. A stop that takes longer waits for work that cannot be cancelled. `nil`:
     /// the time depends on the embedded PostgreSQL.
     package var longestStop: Duration? {
-        if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
+        if case .url = configuration.database { configuration.drainTime + Drain.margin + .seconds(2) } else { nil }
     }
 
     /// Closes what `build` opened, if the server is not run.

@@ -22,7 +22,7 @@ extension AppStore {
                     jsonb_build_object('value', \(value)::text, 'evidence', \(quirk.evidence)::text,
                         'learned_at', \(RFC3339.text(quirk.learnedAt))::text))
                 from apps a
-                where a.bundle_id = ae.bundle_id and \(AppColumns.isNamed(app, row: "ae"))
+                where a.bundle_id = ae.bundle_id and \(AppColumns.isOfTopic(app, row: "ae"))
                     and coalesce(ae.quirks -> \(name)::text ->> 'value',
                         \(quirk.quirk.documented?.rawValue)) is distinct from \(value)
                 returning ae.bundle_id
@@ -50,7 +50,7 @@ extension AppStore {
     /// the time of the first report counts.
     package func note(_ refusal: KeyRefusal?, of use: UsedKey) async throws {
         let place: PostgresQuery = "ae.environment = \(use.environment.rawValue)::environment"
-        let (credentials, signer) = (use.credentials, use.credentials.signer)
+        let (credentials, signer) = (use.credentials, use.credentials.signerID)
         guard let refusal else {
             try await database.query(
                 """
@@ -123,7 +123,7 @@ extension AppStore {
                     select \(overdue)::timestamptz where r.failing_since is null and (exists (
                         select from audiences where environment = ae.environment and bundle_id = ae.bundle_id
                             and (due_at <= \(overdue) or tokens_due_at <= \(overdue)))
-                        or exists (\(Self.waitsForChannel(since: overdue)))))) as since) w
+                        or exists (\(Self.waitingLanes(since: overdue)))))) as since) w
                 where w.since is not null or m.app is not null
                     or r.accepted_at is not null and ae.unaccepted_since is not null
                 order by ae.bundle_id, ae.environment for no key update of ae
@@ -143,18 +143,18 @@ extension AppStore {
 
     /// The lanes of an app `ae` whose messages wait because Apple does not create their channel. A quota without a free
     /// place has an alarm of its own, so lanes that wait for a place are left out.
-    private static func waitsForChannel(since: Date) -> PostgresQuery {
+    private static func waitingLanes(since: Date) -> PostgresQuery {
         """
         select from audiences u
         join channels c on c.event_key = u.event_key and \(AudienceColumns.serves("c", "u"))
         where u.environment = ae.environment and u.bundle_id = ae.bundle_id and u.channel is null
             and u.due_at is not null and c.state in \(Channel.State.sql(.intents))
-            and c.created_at <= \(since) and coalesce(c.reason, '') not in \(ChannelStore.noRoom)
+            and c.created_at <= \(since) and coalesce(c.reason, '') not in \(ChannelStore.whyNoRoom)
         """
     }
 }
 
 extension Credentials {
     /// The value of `app_environments.key_refused`.
-    fileprivate var signer: String { "\(teamID)/\(keyID)" }
+    fileprivate var signerID: String { "\(teamID)/\(keyID)" }
 }

@@ -23,7 +23,7 @@ extension API {
                 let (items, next) = (page.items, page.nextCursor)
                 return context.isOfClientApp
                     ? .json(Contract.Page(items: items.map(Contract.AppName.init), nextCursor: next))
-                    : .json(Contract.Page(items: items.map(gateway.withKeyFiles), nextCursor: next))
+                    : .json(Contract.Page(items: items.map(gateway.withKeyStates), nextCursor: next))
             },
             Route(.getApp) { _, context in
                 let app = try await apps.existing(try context.bundleID())
@@ -38,7 +38,7 @@ extension API {
     }
 
     private func shown(_ app: Versioned<Contract.App>) -> Versioned<Contract.App> {
-        Versioned(value: gateway.withKeyFiles(app.value), version: app.version)
+        Versioned(value: gateway.withKeyStates(app.value), version: app.version)
     }
 }
 

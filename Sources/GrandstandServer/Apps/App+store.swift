@@ -71,7 +71,7 @@ package struct AppStore: Sendable {
         return (try await existing(bundleID), created)
     }
 
-    /// The app, also while it is being deleted. `APNsGateway.withKeyFiles` adds the state of its key files.
+    /// The app, also while it is being deleted. `APNsGateway.withKeyStates` adds the state of its key files.
     package func app(_ bundleID: BundleID) async throws -> Versioned<Contract.App>? {
         try await database.query("\(Self.selection) where a.topic = \(bundleID.topic)").first?.read()
     }

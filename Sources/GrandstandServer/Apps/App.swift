@@ -32,7 +32,7 @@ extension Contract.Overrides {
 
 extension APNsGateway {
     /// The app with the state of the key files that sign for it. That APNs refuses a key is a fact of the app's row.
-    func withKeyFiles(_ app: Contract.App) -> Contract.App {
+    func withKeyStates(_ app: Contract.App) -> Contract.App {
         var app = app
         for environment in APNsEnvironment.allCases {
             let name = environment.rawValue
@@ -59,7 +59,7 @@ enum AppColumns {
 
     /// Whether a row is of the environment of this app, and the row `a` of `apps` is the app, in whatever case the caller
     /// wrote it.
-    static func isNamed(_ app: AppEnvironment, row: PostgresQuery) -> PostgresQuery {
+    static func isOfTopic(_ app: AppEnvironment, row: PostgresQuery) -> PostgresQuery {
         "a.topic = \(app.bundleID.topic) and \(row).environment = \(app.environment.rawValue)::environment"
     }
 }

@@ -12,7 +12,7 @@ struct AuditLog: Sendable {
     /// The entries, the newest first.
     func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Contract.AuditPage {
         let before = page.cursor.flatMap { Int($0) }
-        guard before != nil || page.cursor == nil else { throw PageRequest.badCursor }
+        guard before != nil || page.cursor == nil else { throw PageRequest.cursorProblem }
         let rows = try await database.query(
             """
             select id::text as id, at, actor, api_key as "keyId", action, bundle_id as "bundleId", environment, channel,
@@ -25,7 +25,7 @@ struct AuditLog: Sendable {
                 and (\(filter.bundleID?.topic)::text is null or lower(bundle_id) = \(filter.bundleID?.topic))
                 and \(filter.event.map { key -> PostgresQuery in "event_key = \(key.rawValue)" } ?? "true")
                 and (not \(filter.omitsUpdates) or action <> 'broadcast.accepted' or reason = 'end')
-                and \(Self.covers(filter.reach))
+                and \(Self.isWithin(filter.reach))
                 and (\(filter.from)::timestamptz is null or at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or at < \(filter.to))
                 and (\(before)::bigint is null or audit_log.id < \(before))
@@ -36,7 +36,7 @@ struct AuditLog: Sendable {
 
     /// The condition that an entry is within reach. Each app of an event has its own entry; an entry of an event without
     /// an app is for those who reach the event.
-    private static func covers(_ reach: AppReach) -> PostgresQuery {
+    private static func isWithin(_ reach: AppReach) -> PostgresQuery {
         let hasPrefix = reach.eventKeyPrefix.map { prefix -> PostgresQuery in
             "starts_with(audit_log.event_key, \(prefix.rawValue))"
         }

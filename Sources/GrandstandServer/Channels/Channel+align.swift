@@ -23,7 +23,7 @@ extension ChannelStore {
             return try await connection.pipeline([
                 Self.retire(now: now, tenure: tenure),
                 Self.giveUp(now: now),
-                Self.declare(now: now),
+                Self.addIntents(now: now),
                 Self.lockQuotas(now: now),
                 Self.admit(now: now),
             ]).reduce(closed) { $0 + $1.affectedRows }
@@ -60,7 +60,7 @@ extension ChannelStore {
     }
 
     /// Whether a message of a lane is not settled yet, also one to tokens; null: every message is settled.
-    static func unsettled(lane: PostgresQuery) -> PostgresQuery {
+    static func hasUnsettled(lane: PostgresQuery) -> PostgresQuery {
         "(select true from deliveries where lane = \(lane) and settled_at is null limit 1)"
     }
 
@@ -120,7 +120,7 @@ extension ChannelStore {
     /// messages wait for it.
     ///
     /// An event has few channels, so they are found by the event's key.
-    private static func declare(now: Date) -> PostgresQuery {
+    private static func addIntents(now: Date) -> PostgresQuery {
         add(
             """
             select \(AudienceColumns.id), storage_policy, u.event_key, null::text, null::text from (
@@ -176,7 +176,7 @@ extension ChannelStore {
                     select from (select * from channels where event_key = e.key offset 0) c
                     where c.state = 'deleting' or c.state = 'retiring' and c.next_attempt_at <= \(now))
                 else coalesce(e.ends_at, greatest(e.created_at, e.channels_open_at, e.starts_at, \(lastMessage))
-                    + make_interval(secs => \(tenure.quietAfter))) <= \(now) end)
+                    + make_interval(secs => \(tenure.closeAfter))) <= \(now) end)
             """
     }
 
@@ -188,7 +188,7 @@ extension ChannelStore {
         now: Date, tenure: ChannelTenure, on connection: PostgresConnection
     ) async throws -> Int {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
-        let quiet = now.addingTimeInterval(-tenure.quietAfter)
+        let quiet = now.addingTimeInterval(-tenure.closeAfter)
         let closed: [EventKey] = try await connection.query(
             """
             update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
@@ -204,7 +204,7 @@ extension ChannelStore {
                 where coalesce(\(quietSince) <= e.silent_since, true)
                     and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
                     and (select true from (select lane from audiences where event_key = e.key offset 0) u
-                        cross join lateral \(unsettled(lane: "u.lane")) d limit 1) is null))
+                        cross join lateral \(hasUnsettled(lane: "u.lane")) d limit 1) is null))
             returning e.key
             """
         ).map { try $0.word("key") }

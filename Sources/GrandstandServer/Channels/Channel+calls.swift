@@ -64,14 +64,14 @@ extension ChannelStore {
             (entry, consequence) = ((.channelCreated, "null"), Self.setRoom(app, forOne: false))
             change = Self.move(
                 """
-                \(Self.isStill(task)) and not exists (select from channels x
+                \(Self.hasLease(task)) and not exists (select from channels x
                     where \(AppColumns.isOf(app, row: "x")) and x.channel_id = \(channelID))
                 """, from: [.creating], to: .active, also: ", channel_id = \(channelID)", at: now)
         case .unsuccessful(let state, let nextAttemptAt):
             let isCreation = task.channel.state == .creating
             entry = isNews ? (.channelRefused, isCreation ? "'creation'" : "'deletion'") : nil
             change = Self.move(
-                isCreation ? Self.isStill(task) : isTasks, from: [task.channel.state], to: state, reason: reason,
+                isCreation ? Self.hasLease(task) : isTasks, from: [task.channel.state], to: state, reason: reason,
                 due: "\(nextAttemptAt)", at: now)
             if answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue {
                 consequence = Self.setFull(app, askAgainAt: nextAttemptAt, now: now)
@@ -81,7 +81,7 @@ extension ChannelStore {
             // The state and the call stay as they are, so this is no move.
             change = """
                 update channels c set reason = \(reason), next_attempt_at = \(settleableAt), changed_at = \(now)
-                where \(Self.isStill(task)) returning c.*
+                where \(Self.hasLease(task)) returning c.*
                 """
         case .deleted:
             (entry, consequence) = ((.channelDeleted, "\(task.channel.reason)"), Self.setRoom(app, forOne: true))
@@ -121,7 +121,7 @@ extension ChannelStore {
     /// - Returns: whether the task still has the lease.
     func beginCall(of task: ChannelTask, now: Date) async throws -> Bool {
         let rows = try await database.query(
-            "update channels c set called_at = \(now) where \(Self.isStill(task)) returning c.id")
+            "update channels c set called_at = \(now) where \(Self.hasLease(task)) returning c.id")
         return !rows.isEmpty
     }
 
@@ -138,7 +138,7 @@ extension ChannelStore {
 
     /// The row of the task, if the task still has its lease. A task without its lease may not record the outcome of its
     /// creation.
-    private static func isStill(_ task: ChannelTask) -> PostgresQuery {
+    private static func hasLease(_ task: ChannelTask) -> PostgresQuery {
         """
         c.id = \(task.channel.id) and c.state = 'creating' and c.called_at is not null
             and c.attempts = \(task.channel.attempts)

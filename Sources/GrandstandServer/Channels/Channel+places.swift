@@ -42,11 +42,11 @@ extension ChannelStore {
     }
 
     /// The reasons of channels that no place is left for, in the app's limit or at Apple.
-    static let noRoom: PostgresQuery = "('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))"
+    static let whyNoRoom: PostgresQuery = "('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))"
 
     /// Whether a failed channel `c` waits for a place.
     private static let waitsForPlace: PostgresQuery =
-        "c.state = 'failed' and c.next_attempt_at is not null and c.reason in \(noRoom)"
+        "c.state = 'failed' and c.next_attempt_at is not null and c.reason in \(whyNoRoom)"
 
     /// Whether a failed channel `c` may try again. A channel that waits for a place may try at any time, because
     /// otherwise a later channel could take the place first.
@@ -196,7 +196,7 @@ extension ChannelStore {
                 Self.newRows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
                 as: .creating, leasedUntil: leasedUntil, at: now)
             let channel = try await Self.makeChange(added, nil, AuditRows(by: .server, at: now), on: connection)[0]
-            try await IdempotentRequest.current?.note(channel.id, on: connection)
+            try await IdempotentRequest.current?.record(channel.id, on: connection)
             return ChannelTask(channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
         }
     }
@@ -210,7 +210,7 @@ extension ChannelStore {
         let rows = try await connection.query(
             """
             select \(addressColumns) from app_environments ae \(addressJoins)
-            where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for no key update of ae
+            where \(AppColumns.isOfTopic(app, row: "ae")) and ae.deleting_since is null for no key update of ae
             """)
         guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
         return row

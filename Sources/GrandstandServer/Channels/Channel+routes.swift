@@ -81,8 +81,8 @@ extension ChannelCalls {
         if case .accepted = answer { return channel }
         var problem = try await problem(answer, address: task.address, verb: "create the channel")
         if case .unanswered = answer {
-            problem.detail += " Check the channel \(channel.id.words) in a minute."
-            problem.id = channel.id.words
+            problem.detail += " Check the channel \(channel.id.text) in a minute."
+            problem.id = channel.id.text
         }
         throw problem
     }
@@ -150,7 +150,7 @@ extension ChannelCalls {
         case .accepted(let policy, _): return (policy, answer)
         // A 404 alone may also come from a wrong address.
         case .refused(let refusal)
-        where refusal.meaning == .channelGone || refusal.isUnknownPath:
+        where refusal.meaning == .targetGone || refusal.isUnknownPath:
             return (nil, answer)
         default: throw try await problem(answer, address: address, verb: "read the channel")
         }
@@ -173,7 +173,7 @@ extension ChannelCalls {
             let tried = lowercased ? " The lowercased bundle ID was tried, too." : ""
             return Problem(
                 .apnsRefused,
-                "APNs \(did) to \(verb): \(refusal.reason). \(Advice.known(refusal.reason.rawValue) ?? "")\(tried)",
+                "APNs \(did) to \(verb): \(refusal.reason). \(Advice.about(refusal.reason.rawValue) ?? "")\(tried)",
                 apns: refusal, retryAfter: refusal.retryAfter.flatMap { $0 > 0 ? $0 : nil })
         case .unanswered(let reason):
             return Problem(

@@ -42,7 +42,7 @@ struct ChannelStore: Sendable {
         try await database.query(
             """
             select \(Self.columns) from channels c join apps a using (bundle_id)
-            where c.id = \(id) and \(AppColumns.isNamed(app, row: "c"))
+            where c.id = \(id) and \(AppColumns.isOfTopic(app, row: "c"))
             """
         ).first?.read()
     }
@@ -55,7 +55,7 @@ struct ChannelStore: Sendable {
         _ = try await apps.registered(app.bundleID)
         throw Problem(
             .channelNotFound,
-            "\(app.bundleID) has no channel \(id.words) in \(app.environment.rawValue). Paths take id, not Apple's "
+            "\(app.bundleID) has no channel \(id.text) in \(app.environment.rawValue). Paths take id, not Apple's "
                 + "channelId.")
     }
 
@@ -84,7 +84,7 @@ struct ChannelStore: Sendable {
             page,
             of: """
                 select \(Self.columns) from channels c join apps a using (bundle_id)
-                where \(AppColumns.isNamed(app, row: "c"))
+                where \(AppColumns.isOfTopic(app, row: "c"))
                     and c.state::text = coalesce(\(filter.state?.rawValue), c.state::text)
                     and c.storage_policy::text = coalesce(\(filter.storagePolicy?.rawValue), c.storage_policy::text)
                     and (\(filter.eventKey?.rawValue)::text is null or c.event_key = \(filter.eventKey?.rawValue))
@@ -100,7 +100,7 @@ struct ChannelStore: Sendable {
             """
             select \(Self.unmanagedColumns)
             from unmanaged_channels u join apps a using (bundle_id)
-            where \(AppColumns.isNamed(app, row: "u"))
+            where \(AppColumns.isOfTopic(app, row: "u"))
                 and (\(page.cursor)::text is null or u.channel_id > \(page.cursor))
             order by u.channel_id limit \(page.limit + 1)
             """)
@@ -119,7 +119,7 @@ struct ChannelStore: Sendable {
         try await database.query(
             """
             select \(Self.addressColumns) from app_environments ae \(Self.addressJoins)
-            where \(AppColumns.isNamed(app, row: "ae"))
+            where \(AppColumns.isOfTopic(app, row: "ae"))
             """
         ).first?.read()
     }
@@ -148,7 +148,7 @@ extension Contract.Channel {
     /// - Parameter verified: the result of asking Apple about it; `nil`: Apple was not asked.
     init(_ channel: Channel, verified: Contract.Verification? = nil) {
         self.init(
-            id: channel.id.words, channelId: channel.channelID, bundleId: channel.bundleID.rawValue,
+            id: channel.id.text, channelId: channel.channelID, bundleId: channel.bundleID.rawValue,
             environment: .init(channel.environment), variant: channel.variant?.rawValue,
             storagePolicy: .init(channel.storagePolicy), state: channel.state,
             eventKey: channel.eventKey?.rawValue, label: channel.label, reason: channel.reason,
@@ -198,15 +198,15 @@ extension ChannelStore {
                 ).first?.read()
                 throw Problem(
                     .channelExists,
-                    same.map { "This channel is managed already: \($0.id.words), \($0.state.rawValue)." }
+                    same.map { "This channel is managed already: \($0.id.text), \($0.state.rawValue)." }
                         ?? "The event has a channel for this audience. Import without eventKey, or set the event's "
                         + "channelsOpenAt to later and delete that one first."
-                ) { ($0.id, $0.state) = (same?.id.words, same?.state) }
+                ) { ($0.id, $0.state) = (same?.id.text, same?.state) }
             }
             try await connection.pipeline([
                 Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.notify([.channels]),
             ])
-            try await IdempotentRequest.current?.note(channel.id, on: connection)
+            try await IdempotentRequest.current?.record(channel.id, on: connection)
             return channel
         }
     }

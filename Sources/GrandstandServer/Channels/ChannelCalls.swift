@@ -69,7 +69,7 @@ struct ChannelCalls: Sendable {
         by actor: AuditActor
     ) async throws -> Channel {
         let what = status == 201 ? "creation" : "deletion"
-        log("\(what) of the channel \(task.channel.id.words)", answer, task.address)
+        log("\(what) of the channel \(task.channel.id.text)", answer, task.address)
         return try await insisting(until: { actor != .server || Task.isCancelled }) {
             try await channels.record(
                 outcome, Contract.AuditAnswer(answer, accepted: status), of: task, by: actor, now: now())
@@ -91,7 +91,7 @@ struct ChannelCalls: Sendable {
 extension ChannelCalls {
     /// Makes due calls to Apple. The rest between claims lets several calls that end at about the same time cause only
     /// one claim.
-    func calling() -> WorkLoop<ChannelTask> {
+    func callLoop() -> WorkLoop<ChannelTask> {
         WorkLoop(
             .init(slots: 32, minPause: .milliseconds(5), pollInterval: .seconds(5)),
             failure: "channels could not be claimed", worker,
@@ -107,7 +107,7 @@ extension ChannelCalls {
     /// - Parameters:
     ///   - tenure: how long events keep their channels.
     ///   - calling: makes the calls that are due now. Each recorded result signals `.channels`, which wakes this loop.
-    func aligning(_ tenure: ChannelTenure, waking calling: WorkLoop<ChannelTask>) -> WorkLoop<Never> {
+    func alignLoop(_ tenure: ChannelTenure, waking calling: WorkLoop<ChannelTask>) -> WorkLoop<Never> {
         WorkLoop(
             .init(minPause: .milliseconds(250), pollInterval: .seconds(5), topic: .channels),
             failure: "channels could not be brought in line with the events", worker
@@ -130,7 +130,7 @@ extension ChannelCalls {
         } catch {
             // The missing record is repaired later. A deletion is repeated in another round after the lease has ended.
             // A creation is found in Apple's list.
-            logger.failed("a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.words)"])
+            logger.failed("a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.text)"])
         }
         return nil
     }
@@ -142,7 +142,7 @@ final class ListReadings: Sendable {
     fileprivate struct LastReading {
         /// When the last stored list was requested.
         var list: Date?
-        var failure: Date?
+        var failedAt: Date?
         /// The reading in progress. Other callers wait for it.
         var reading: Task<Void, Never>?
     }
@@ -156,7 +156,7 @@ final class ListReadings: Sendable {
 extension ChannelCalls {
     /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.longestListAge`,
     /// it proves nothing, so this limit is half of that age.
-    private static let freshness: TimeInterval = CreationMatch.longestListAge / 2
+    private static let listMaxAge: TimeInterval = CreationMatch.longestListAge / 2
 
     /// Seconds to wait after a failed reading of the list.
     private static let rest: TimeInterval = 5
@@ -171,10 +171,10 @@ extension ChannelCalls {
         let app = task.address.app
         let times = listReadings.times.withLock { $0[app] ?? .init() }
         let latest = [task.listAskedAt, times.list].compactMap { $0 }.max()
-        if let latest, now().timeIntervalSince(latest) < Self.freshness {
+        if let latest, now().timeIntervalSince(latest) < Self.listMaxAge {
             return latest > task.listAskedAt ?? .distantPast
         }
-        if let failed = times.failure, now().timeIntervalSince(failed) < Self.rest { return false }
+        if let failed = times.failedAt, now().timeIntervalSince(failed) < Self.rest { return false }
         await reading(of: task.address).value
         return true
     }
@@ -205,7 +205,7 @@ extension ChannelCalls {
             failure = now()
         }
         listReadings.times.withLock { [list, failure] times in
-            times[address.app] = .init(list: list ?? times[address.app]?.list, failure: failure)
+            times[address.app] = .init(list: list ?? times[address.app]?.list, failedAt: failure)
         }
     }
 }

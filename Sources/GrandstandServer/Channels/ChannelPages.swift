@@ -18,11 +18,11 @@ extension Resource {
                         let id = channel.text("id")
                         return id.isEmpty ? [] : [.link(id, visit.path + "/" + id)]
                     }
-                ] + ofChannels + [Field("firstSeenAt", as: "First seen")])
+                ] + channelFields + [Field("firstSeenAt", as: "First seen")])
         },
         detail: Detail(
             operation: .getChannel, title: { channel, _ in "Channel \(channel.text("id"))" },
-            facts: ofChannels),
+            facts: channelFields),
         actions: [
             Action(
                 path: "/create", operation: .createChannel, label: "Create a channel by hand",
@@ -30,7 +30,7 @@ extension Resource {
                 notice: { channel, _ in "Apple has made the channel \(channel.text("channelId"))." }),
             Action(
                 path: "/import", operation: .importChannel, label: "Import a channel",
-                words: ["Takes a channel into the ledger that Apple lists, for the event or for none."], asks: true,
+                words: ["Takes a channel into the ledger that Apple lists, for the event or for none."], hasPage: true,
                 notice: { _, _ in "The channel is in the ledger." }),
             Action(
                 path: "/:id/verify", operation: .getChannel, label: "Ask Apple", presets: "verify=true",
@@ -42,12 +42,12 @@ extension Resource {
                 words: [
                     "Deletes the channel at Apple. Whoever follows it gets nothing more; Apple cannot give a channel "
                         + "back. The channel of an event that is over retires by itself."
-                ], asks: true, isIrreversible: true,
+                ], hasPage: true, isIrreversible: true,
                 isOffered: { $0.object?.text("state") != Contract.ChannelState.deleted.rawValue },
                 notice: { _, _ in "The channel is deleted." }),
         ])
 
-    private static let ofChannels: [Field] = [
+    private static let channelFields: [Field] = [
         Field("channelId", as: "Apple's ID"), "state", "storagePolicy", Field("eventKey", as: "Event"), "variant",
         "label", Field("reason", as: "Why"), Field("nextAttemptAt", as: "Next step"), Field("createdAt", as: "Created"),
     ]

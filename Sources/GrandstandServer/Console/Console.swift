@@ -17,7 +17,7 @@ struct Console: Sendable {
 
     private let library: MustacheLibrary
     /// More pages and forms, for tests.
-    var others: [PageRoute] = []
+    var testPages: [PageRoute] = []
 
     /// Parses all templates, so that a mistake shows when the server starts and not when somebody opens a page.
     init() throws {
@@ -37,7 +37,7 @@ struct Console: Sendable {
 extension API {
     /// All pages, and the actions of their forms.
     var pages: [PageRoute] {
-        overviewPages + eventPages + composerPages + Resource.all.flatMap(\.routes) + (console?.others ?? [])
+        overviewPages + eventPages + composerPages + Resource.all.flatMap(\.routes) + (console?.testPages ?? [])
     }
 }
 

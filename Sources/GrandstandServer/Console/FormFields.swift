@@ -46,15 +46,15 @@ extension String {
 extension FormFields {
     /// The maximum number of fields in a form. No page has nearly as many fields. The limit also bounds the answer to a
     /// refused form, which shows all fields again.
-    private static let maximum = 500
+    private static let maxFields = 500
 
     /// Reads the body of a form.
     ///
     /// - Throws: `body-too-large`, `invalid-request`.
     init(of request: Request, upTo limit: Int) async throws {
         let bytes = try await request.bytes(upTo: limit)
-        guard bytes.count(where: { $0 == UInt8(ascii: "&") }) < Self.maximum else {
-            throw Problem(.invalidRequest, "The form may have \(Self.maximum) fields at most. Nothing was sent.")
+        guard bytes.count(where: { $0 == UInt8(ascii: "&") }) < Self.maxFields else {
+            throw Problem(.invalidRequest, "The form may have \(Self.maxFields) fields at most. Nothing was sent.")
         }
         self.init(String(decoding: bytes, as: UTF8.self))
     }

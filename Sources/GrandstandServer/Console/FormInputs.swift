@@ -26,7 +26,7 @@ extension FormInput {
         var shape = parameter.shape
         if case .flag = shape { shape = .words(["true", "false"]) }
         let member = RequestShape.Member(parameter.name, isRequired: parameter.isRequired, shape)
-        self.init(member, value.flatMap { JSONValue.text($0) })
+        self.init(member, value.flatMap { JSONValue.fromText($0) })
         self.help = help
     }
 
@@ -102,16 +102,16 @@ extension RequestShape {
     private var members: [Member]? { if case .object(let members, _) = self { members } else { nil } }
 
     /// Whether a field has the value as JSON: it is any object, or one that needs such a member.
-    fileprivate var isJSON: Bool {
+    fileprivate var needsJSON: Bool {
         switch self {
         case .any, .raw, .map, .objectOr: true
-        case .object(let members, _): members.contains { $0.isRequired && $0.shape.isJSON }
+        case .object(let members, _): members.contains { $0.isRequired && $0.shape.needsJSON }
         default: false
         }
     }
 
     /// The members of an object that have fields of their own.
-    fileprivate var parts: [Member]? { isJSON ? nil : members }
+    fileprivate var parts: [Member]? { needsJSON ? nil : members }
 
     /// The fields of a form for an object of this shape. Members that no field can express are left out.
     ///

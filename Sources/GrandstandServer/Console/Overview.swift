@@ -29,7 +29,7 @@ struct Overview: ConsolePage {
         rows = live
         self.figures = figures
         let past = Dictionary(grouping: samples) { "\($0.bundleId) \($0.environment.rawValue)" }
-        plots = quotas.filter(\.isUsed).prefix(20).map { quota in
+        plots = quotas.filter(\.isPlotted).prefix(20).map { quota in
             let past = past["\(quota.bundleID) \(quota.environment.rawValue)"] ?? []
             return QuotaPlot(quota, past, span: Self.span, now: now)
         }
@@ -43,7 +43,7 @@ extension Quota {
     var taken: Int { used + reserved }
 
     /// Whether the app has or will have a channel there, or something is wrong.
-    var isUsed: Bool { taken + forecast.peak + unmanaged > 0 || level != .ok }
+    var isPlotted: Bool { taken + forecast.peak + unmanaged > 0 || level != .ok }
 }
 
 /// A number in large type, to be read from a distance.
@@ -84,7 +84,7 @@ extension API {
             PageRoute("", nil) { visit in
                 guard visit.key.holds(.operate) else {
                     try API.check(visit.key, for: [.operate, .organise])
-                    return .elsewhere(ConsolePath.events)
+                    return .redirect(ConsolePath.events)
                 }
                 let all = try await stores.channels.quotas(now: visit.now, tenure: configuration.tenure)
                 // The most serious level comes first.
@@ -95,7 +95,7 @@ extension API {
                     where: EventFilter(state: .live, reach: visit.reach), limit: 20, now: visit.now)
                 let samples = try await stores.channels.samples(
                     HistoryQuery(
-                        reach: .only(Set(quotas.filter(\.isUsed).prefix(20).map(\.bundleID))),
+                        reach: .only(Set(quotas.filter(\.isPlotted).prefix(20).map(\.bundleID))),
                         from: visit.now.addingTimeInterval(-Overview.span), to: visit.now,
                         step: HistoryQuery.coarse))
                 let figures = Figure.all(

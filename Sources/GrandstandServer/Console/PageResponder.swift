@@ -10,10 +10,10 @@ internal import NIOCore
 struct PageResponder: Sendable {
     let console: Console
     let api: API
-    /// The API's apiRoutes, whose operations pages call.
+    /// The API's routes, whose operations pages call.
     let apiRoutes: [Route]
 
-    /// Adds the console to a router that has the API's apiRoutes.
+    /// Adds the console to a router that has the API's routes.
     func add(to router: Router<APIContext>) {
         addSignIn(to: router)
         // These files need no session, because the sign-in page uses them.
@@ -45,7 +45,7 @@ struct PageResponder: Sendable {
             }
             // Only this server's script can set this header; browsers do not let other sites set it.
             let isFromScript = !isForm && request.headers[.grandstandLive] != nil
-            let signedIn = try await api.signedIn(session, extends: !isFromScript)
+            let signedIn = try await api.useSession(session, extends: !isFromScript)
             sender = signedIn
             try api.countRequest(signedIn.key, context, for: [])
             try API.check(signedIn.key, for: route.scope.map { [$0] })
@@ -54,16 +54,16 @@ struct PageResponder: Sendable {
                 parameters: context.parameters, now: api.now(),
                 perform: { try await perform($0, as: signedIn.key, context) })
             if isForm {
-                visit.fields = try await FormFields(of: request, upTo: Self.formLimit)
+                visit.fields = try await FormFields(of: request, upTo: Self.maxFormBytes)
                 form = visit.fields
                 visit.formID = signedIn.session.formID(visit.fields["token"])
-                guard visit.formID != nil else { throw Self.foreignForm }
-                if route.form == .irreversible { try await confirm(visit.fields, signedIn, context) }
+                guard visit.formID != nil else { throw Self.otherSession }
+                if route.form == .irreversible { try await confirmKey(visit.fields, signedIn, context) }
             }
             switch try await route.handler(visit) {
             case .page(let page, let status):
                 return response(page, status: status, signedIn, at: path, isLive: !isForm)
-            case .elsewhere(let path, let notice):
+            case .redirect(let path, let notice):
                 // The action is done, whether or not the next page says so.
                 if let notice { try? await api.tell(notice, signedIn.session) }
                 return redirect(to: path)
@@ -85,21 +85,21 @@ struct PageResponder: Sendable {
 
     /// The maximum size of a form in bytes. It is enough for some hundred variants with contents of 5,120 bytes each,
     /// form-encoded.
-    private static let formLimit = 2 * 1_024 * 1_024
+    private static let maxFormBytes = 2 * 1_024 * 1_024
 
     // MARK: Checks
 
-    static let foreignForm = Problem(
+    static let otherSession = Problem(
         .forbidden,
         "This form is of another session: you may have signed in anew since. Nothing was sent. Open the page again, or "
             + "look through what you typed and send it again.")
 
     /// Checks the key in the form, for actions that cannot be undone.
-    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ context: APIContext) async throws {
+    private func confirmKey(_ fields: FormFields, _ signedIn: SignedIn, _ context: APIContext) async throws {
         do {
-            let key = try await api.identify(fields["currentKey"] ?? "", context, for: [])
+            let key = try await api.authenticate(fields["currentKey"] ?? "", context, for: [])
             guard key.id == signedIn.key.id else {
-                throw api.authFailure("That is another key than the one you signed in with.", context)
+                throw api.countFailure("That is another key than the one you signed in with.", context)
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             throw Problem(

@@ -114,13 +114,13 @@ struct Action: Sendable {
     /// Fields with a fixed value, form-encoded. With them, the form shows no members of the body.
     var presets = ""
     /// Whether a page of its own asks first.
-    var asks = false
+    var hasPage = false
     /// The body that the form of this page begins with.
     var initial: (@Sendable (Visit) async throws -> JSONValue)?
     /// Whether the action cannot be undone, so that the key must be entered again.
     var isIrreversible = false
     /// Whether the object's page, or the list's, offers the action.
-    var isOffered: @Sendable (Shown) -> Bool = { _ in true }
+    var isOffered: @Sendable (ShownPage) -> Bool = { _ in true }
     /// What the secret in the answer is for; `nil`: there is none.
     var secretUse: String?
     /// A sentence for the next page, or the title of the secret's page.

@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import JSON
 
 /// What a page of a `Resource` shows.
-struct Shown: Sendable {
+struct ShownPage: Sendable {
     /// `nil`: the page shows the list.
     var object: JSONValue?
     var version: String?
@@ -17,7 +17,7 @@ struct Shown: Sendable {
 extension Resource {
     var routes: [PageRoute] {
         // A page that asks comes before an object's page, because its path may have a word in the place of the object.
-        var routes = actions.filter(\.asks).map { action in
+        var routes = actions.filter(\.hasPage).map { action in
             PageRoute(path + action.path, scope) {
                 try await show(action.isOnOne ? detail : nil, [], asking: action, $0)
             }
@@ -41,7 +41,7 @@ extension Resource {
     private func show(
         _ detail: Detail?, _ lists: [Listing], asking: Action? = nil, _ visit: Visit
     ) async throws -> PageRoute.Answer {
-        var shown = Shown(visit: visit)
+        var shown = ShownPage(visit: visit)
         if let detail { (shown.object, shown.version) = try await visit.call(detail.operation) }
         let object = shown.object
         var sections: [ResourcePage.Section] = []
@@ -74,11 +74,11 @@ extension Resource {
     }
 
     /// - Parameter isAsking: whether this is the page that asks before the action.
-    private func offer(_ action: Action, _ shown: Shown, isAsking: Bool = false) -> ResourcePage.Offer {
+    private func offer(_ action: Action, _ shown: ShownPage, isAsking: Bool = false) -> ResourcePage.Offer {
         let visit = shown.visit
         let href = visit.fill(path + action.path)
         var offer = ResourcePage.Offer(offerHeading: isAsking ? nil : action.label, offerWords: action.words)
-        if action.asks, !isAsking {
+        if action.hasPage, !isAsking {
             offer.ask = (action.label + "…", href)
             return offer
         }
@@ -87,7 +87,7 @@ extension Resource {
         if action.presets.isEmpty, let shape = guide.shape {
             offer.inputs += shape.inputs(of: guide.bodySchema, without: action.hidden) { name in
                 if let object = shown.object { return object[name] }
-                return visit.query[name].flatMap { .text($0) }
+                return visit.query[name].flatMap { .fromText($0) }
             }
         }
         let fixed = FormFields(action.presets)
@@ -143,7 +143,7 @@ extension Resource {
             next = visit.fill(path + detail.path, isMade ? [detail.idName: answer.text(detail.idName)] : [:])
         }
         let notice = action.notice(answer, fields)
-        guard let purpose = action.secretUse else { return .elsewhere(next, notice: notice) }
+        guard let purpose = action.secretUse else { return .redirect(next, notice: notice) }
         return .page(
             ResourcePage(
                 notice, secret: answer["secret"]?.string, for: purpose, warnings: answer.texts("warnings"), next: next))

@@ -37,7 +37,7 @@ extension API {
     ///   and leaves its notice for the next page.
     /// - Throws: `unauthenticated` if the session has ended, never existed, or its key is no longer valid;
     ///   `store-unavailable`.
-    func signedIn(_ secret: SessionSecret, extends: Bool) async throws -> SignedIn {
+    func useSession(_ secret: SessionSecret, extends: Bool) async throws -> SignedIn {
         let now = now()
         guard
             let row = try await stores.main.query(
@@ -81,25 +81,25 @@ struct SessionSecret: Sendable {
     static let idleTime: TimeInterval = 7_200
     /// The text in the cookie: base64url.
     let text: String
-    private let key: [UInt8]
+    private let secret: [UInt8]
 
     /// Makes a new secret.
     init() {
-        key = randomBytes(32)
-        text = Base64URL.text(key)
+        secret = randomBytes(32)
+        text = Base64URL.text(secret)
     }
 
     /// - Returns: `nil` for text that is not a secret.
     init?(_ text: String) {
         guard let bytes = Base64URL.bytes(text), bytes.count == 32 else { return nil }
-        (self.text, key) = (text, bytes)
+        (self.text, secret) = (text, bytes)
     }
 
     /// The session's ID: the hash of the secret.
-    var id: [UInt8] { SHA256.hash(key) }
+    var id: [UInt8] { SHA256.hash(secret) }
 
     private func tag(_ bytes: [UInt8]) -> [UInt8] {
-        SHA256.hmac(Array("grandstand form\n".utf8) + bytes, key: key)
+        SHA256.hmac(Array("grandstand form\n".utf8) + bytes, key: secret)
     }
 
     /// A new token of a form. It proves that the form is from a page of this session. The 16 random bytes at its

@@ -20,7 +20,7 @@ struct SignIn: ConsolePage {
 /// `/console/sign-in` and `/console/sign-out`: start a session with a key, and end it.
 extension PageResponder {
     /// The maximum size of the form. It is enough for a form-encoded key and a path to return to.
-    private static let signInFormLimit = 8 * 1_024
+    private static let maxSignInBytes = 8 * 1_024
 
     func addSignIn(to router: Router<APIContext>) {
         router.get(RouterPath(ConsolePath.signIn)) { request, _ in
@@ -32,9 +32,9 @@ extension PageResponder {
 
     private func signOut(_ request: Request) async throws -> Response {
         try request.checkOrigin()
-        let token = try await FormFields(of: request, upTo: Self.signInFormLimit)["token"]
+        let token = try await FormFields(of: request, upTo: Self.maxSignInBytes)["token"]
         if let session = request.session {
-            guard session.formID(token) != nil else { throw Self.foreignForm }
+            guard session.formID(token) != nil else { throw Self.otherSession }
             try await api.endSession(session)
         }
         return withCookie("", of: request, in: redirect(to: ConsolePath.signIn))
@@ -42,10 +42,10 @@ extension PageResponder {
 
     private func signIn(_ request: Request, _ context: APIContext) async throws -> Response {
         try request.checkOrigin()
-        let fields = try await FormFields(of: request, upTo: Self.signInFormLimit)
+        let fields = try await FormFields(of: request, upTo: Self.maxSignInBytes)
         let next = fields["next"]
         do {
-            let key = try await api.identify(fields["key"] ?? "", context, for: [])
+            let key = try await api.authenticate(fields["key"] ?? "", context, for: [])
             guard !key.isForClientApps, key.replacedBy == nil else {
                 let fault =
                     "The key \(key.name) is for apps, or was rotated. Take one with the scope operate, organise or admin."

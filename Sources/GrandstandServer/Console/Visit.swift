@@ -15,12 +15,12 @@ struct PageRoute: Sendable {
         /// Another status than 200 is that of a refusal, which the page explains.
         case page(any ConsolePage, status: Int = 200)
         /// Redirects to another page of the console, which shows the notice about what was done.
-        case elsewhere(String, notice: String? = nil)
+        case redirect(String, notice: String? = nil)
     }
 
     /// A form must have a token that proves that it is from a page of this session (`SessionSecret`). If its action cannot be
     /// undone, it must also have the key in the field `currentKey`.
-    enum Form: Sendable { case reversible, irreversible }
+    enum FormKind: Sendable { case reversible, irreversible }
 
     /// The path in Hummingbird's syntax: `/console/events/:key`. A form's path ends with the action:
     /// `/console/keys/:id/revoke`.
@@ -29,10 +29,10 @@ struct PageRoute: Sendable {
     /// scope.
     let scope: Contract.Scope?
     /// `nil`: it is a page.
-    let form: Form?
+    let form: FormKind?
     let handler: Handler
 
-    init(_ path: String, _ scope: Contract.Scope?, form: Form? = nil, _ handler: @escaping Handler) {
+    init(_ path: String, _ scope: Contract.Scope?, form: FormKind? = nil, _ handler: @escaping Handler) {
         (pattern, self.scope, self.form, self.handler) = (Console.path + path, scope, form, handler)
     }
 }
@@ -79,7 +79,7 @@ struct Visit: PathReading {
     }
 
     /// Whether this is the first page of a list.
-    var isAtStart: Bool { query["cursor"] == nil }
+    var isFirstPage: Bool { query["cursor"] == nil }
 
     var reach: AppReach { key.reach }
 }

@@ -51,7 +51,7 @@ struct Moment: Sendable, Equatable {
 enum ReadableJSON {
     /// - Returns: the formatted JSON. Text that is not JSON is not formatted. Text longer than `maximumBytes` is cut.
     static func text(_ bytes: [UInt8], maximumBytes: Int = 20_000) -> String {
-        let json = (try? JSONValue(parsing: bytes, maximumValues: .max)).map { lines($0, "") }
+        let json = (try? JSONValue(parsing: bytes, maximumValues: .max)).map { pretty($0, "") }
         let text = json.map { Array($0.utf8) } ?? bytes
         let isCut = text.count > maximumBytes
         return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
@@ -66,12 +66,12 @@ enum ReadableJSON {
         return text.escaping(HTMLText.isDeceptive)
     }
 
-    private static func lines(_ value: JSONValue, _ indent: String) -> String {
+    private static func pretty(_ value: JSONValue, _ indent: String) -> String {
         let parts: [String]
         switch value.kind {
-        case .array(let elements) where !elements.isEmpty: parts = elements.map { lines($0, indent + "  ") }
+        case .array(let elements) where !elements.isEmpty: parts = elements.map { pretty($0, indent + "  ") }
         case .object(let members) where !members.isEmpty:
-            parts = members.map { "\($0.name.quotedJSON): \(lines($0.value, indent + "  "))" }
+            parts = members.map { "\($0.name.quotedJSON): \(pretty($0.value, indent + "  "))" }
         default: return String(decoding: value.source, as: UTF8.self)
         }
         let (open, close) = value.elements == nil ? ("{", "}") : ("[", "]")
@@ -82,7 +82,7 @@ enum ReadableJSON {
 // Reads the API's answers.
 
 extension JSONValue {
-    static func text(_ text: String) -> JSONValue? { try? JSONValue(decoding: text.quotedJSON.utf8) }
+    static func fromText(_ text: String) -> JSONValue? { try? JSONValue(decoding: text.quotedJSON.utf8) }
 
     /// The text of a member; empty if the member is absent.
     func text(_ name: String) -> String { self[name]?.string ?? "" }

@@ -20,7 +20,7 @@ extension SingleFlight {
 /// paid once. For a small transaction, the fixed cost is most of the cost. A transaction that takes long, because of a
 /// lock or the disk, does not hold up the others: the next transaction begins beside it, if a slot is free.
 final class Batch<Item: Sendable, Output: Sendable>: Sendable {
-    private struct Waiting {
+    private struct Waiter {
         let item: Item
         let since = ContinuousClock.now
         let timeLimit = PostgresTimeLimit.current
@@ -28,18 +28,18 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private struct State {
-        var running = 0
-        var waiting: [Waiting] = []
+        var usedSlots = 0
+        var waiting: [Waiter] = []
         /// When work last began.
         var lastBegin = ContinuousClock.now
     }
 
     private let state = Mutex(State())
-    private let slots, limit: Int
+    private let slots, maxItems: Int
     private let failsAsOne: Bool
     /// How long the last batch must be under way before another batch begins beside it.
     private let extraSlotDelay = Duration.milliseconds(50)
-    private let pause: @Sendable (Duration) -> Duration
+    private let restAfter: @Sendable (Duration) -> Duration
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
 
@@ -60,7 +60,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         owner: (@Sendable (Item) -> BundleID)? = nil,
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        (self.slots, self.limit, self.pause, self.owner, self.work) = (slots, limit, rest, owner, work)
+        (self.slots, self.maxItems, self.restAfter, self.owner, self.work) = (slots, limit, rest, owner, work)
         self.failsAsOne = isOneAnswer
     }
 
@@ -74,19 +74,19 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     func run(_ item: Item) async throws -> Output {
         try await PostgresTimeLimit.countingWait {
             try await withCheckedThrowingContinuation { continuation in
-                state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
-                if enter() { startNext() }
+                state.withLock { $0.waiting.append(Waiter(item: item, continuation: continuation)) }
+                if takeSlot() { startNext() }
             }
         }
     }
 
     /// Takes a slot, if a slot is free.
-    private func enter() -> Bool {
+    private func takeSlot() -> Bool {
         state.withLock { state in
             guard
-                state.running == 0 || state.running < slots && state.lastBegin.duration(to: .now) >= extraSlotDelay
+                state.usedSlots == 0 || state.usedSlots < slots && state.lastBegin.duration(to: .now) >= extraSlotDelay
             else { return false }
-            (state.running, state.lastBegin) = (state.running + 1, .now)
+            (state.usedSlots, state.lastBegin) = (state.usedSlots + 1, .now)
             return true
         }
     }
@@ -96,13 +96,13 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         guard slots > 1 else { return }
         Task.detached { [self] in
             try? await Task.sleep(for: extraSlotDelay)
-            if waitingCount > 0, enter() { startNext() }
+            if waitingCount > 0, takeSlot() { startNext() }
         }
     }
 
     /// Rests after a batch that began then, and gives its slot to calls that wait.
-    private func leave(_ began: ContinuousClock.Instant) {
-        let rest = min(.seconds(1), pause(began.duration(to: .now)))
+    private func passSlot(_ began: ContinuousClock.Instant) {
+        let rest = min(.seconds(1), restAfter(began.duration(to: .now)))
         guard rest > .zero else { return startNext() }
         Task.detached {
             try? await Task.sleep(for: rest)
@@ -113,7 +113,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     /// Gives the slot to calls that wait. If no call waits, the slot becomes free.
     private func startNext() {
         let next = state.withLock { state in
-            if let owner, state.waiting.count > limit {
+            if let owner, state.waiting.count > maxItems {
                 var seen: [BundleID: Int] = [:]
                 let turns = state.waiting.map { waiting in
                     seen[owner(waiting.item), default: 0] += 1
@@ -122,9 +122,9 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
                 let order = state.waiting.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }
                 state.waiting = order.map { state.waiting[$0] }
             }
-            let next = Array(state.waiting.prefix(limit))
+            let next = Array(state.waiting.prefix(maxItems))
             state.waiting.removeFirst(next.count)
-            if next.isEmpty { state.running -= 1 } else { state.lastBegin = .now }
+            if next.isEmpty { state.usedSlots -= 1 } else { state.lastBegin = .now }
             return next
         }
         guard let first = next.first else { return }
@@ -134,7 +134,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         // alone, its earlier waits count, too.
         Task.detached {
             let timeLimit = first.timeLimit.map {
-                $0.renewed(waited: first.since.duration(to: .now) + (next.count == 1 ? $0.limit - $0.rest : .zero))
+                $0.renewed(waited: first.since.duration(to: .now) + (next.count == 1 ? $0.maxWait - $0.rest : .zero))
             }
             await PostgresTimeLimit.$current.withValue(timeLimit) {
                 for (one, result) in zip(next, await self.process(next.map(\.item))) {
@@ -164,7 +164,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
                 do { results.append(.success(try await work([item])[0])) } catch { results.append(.failure(error)) }
             }
         }
-        leave(began)
+        passSlot(began)
         return results
     }
 }

@@ -9,9 +9,9 @@ struct Columns<Row>: Sendable {
         /// column's name.
         fileprivate let sql: String
         /// Whether the column is written with every row, because the row's present value is not known.
-        fileprivate let isAlways: Bool
-        fileprivate let values: @Sendable ([Row]) -> PostgresBinding
-        fileprivate let isEmpty: @Sendable ([Row]) -> Bool
+        fileprivate let alwaysSet: Bool
+        fileprivate let binding: @Sendable ([Row]) -> PostgresBinding
+        fileprivate let allNull: @Sendable ([Row]) -> Bool
         fileprivate let isSame: @Sendable (Row, Row) -> Bool
 
         /// - Parameters:
@@ -25,9 +25,9 @@ struct Columns<Row>: Sendable {
         ) {
             self.name = name
             self.sql = sql ?? type.map { "r.\(name)::\($0)" } ?? "r.\(name)"
-            self.isAlways = isAlways
-            values = { PostgresBinding($0.map(value)) }
-            isEmpty = { !$0.isEmpty && $0.allSatisfy { value($0) == nil } }
+            self.alwaysSet = isAlways
+            binding = { PostgresBinding($0.map(value)) }
+            allNull = { !$0.isEmpty && $0.allSatisfy { value($0) == nil } }
             isSame = { value($0) == value($1) }
         }
     }
@@ -49,7 +49,7 @@ struct Columns<Row>: Sendable {
 
     /// The statement that inserts rows, in order. A column that is null in all of the rows is left out.
     func insert(_ rows: [Row]) -> PostgresQuery {
-        let filled = columns.filter { !$0.isEmpty(rows) }
+        let filled = columns.filter { !$0.allNull(rows) }
         let names = filled.map(\.name).joined(separator: ", ")
         let parameters = (1...filled.count).map { "$\($0)" }.joined(separator: ", ")
         return PostgresQuery(
@@ -57,11 +57,11 @@ struct Columns<Row>: Sendable {
                 insert into \(table) (\(names)) select \(filled.map(\.sql).joined(separator: ", "))
                 from unnest(\(parameters)) with ordinality as r(\(names), place)
                 order by place
-                """, bindings: filled.map { $0.values(rows) })
+                """, bindings: filled.map { $0.binding(rows) })
     }
 
     /// Whether a row has not changed, except columns that are written with every row.
-    func isSame(_ row: Row, _ before: Row) -> Bool { columns.allSatisfy { $0.isAlways || $0.isSame(row, before) } }
+    func isSame(_ row: Row, _ before: Row) -> Bool { columns.allSatisfy { $0.alwaysSet || $0.isSame(row, before) } }
 
     /// The statement that changes rows by their keys. It sets the columns that differ in any of the rows.
     ///
@@ -71,7 +71,7 @@ struct Columns<Row>: Sendable {
     /// - Parameter before: the same rows as they were.
     func update(_ rows: [Row], from before: [Row], ids: [Int]) -> PostgresQuery {
         let changed = columns.filter { column in
-            column.isAlways || rows.indices.contains { !column.isSame(rows[$0], before[$0]) }
+            column.alwaysSet || rows.indices.contains { !column.isSame(rows[$0], before[$0]) }
         }
         let parameters = changed.indices.map { "$\($0 + 2)" }.joined(separator: ", ")
         return PostgresQuery(
@@ -79,6 +79,6 @@ struct Columns<Row>: Sendable {
                 update \(table) t set \(changed.map { "\($0.name) = \($0.sql)" }.joined(separator: ", "))
                 from unnest($1, \(parameters)) as r(id, \(changed.map(\.name).joined(separator: ", ")))
                 where t.\(key) = r.id and t.\(key) = any($1)
-                """, bindings: [PostgresBinding(ids)] + changed.map { $0.values(rows) })
+                """, bindings: [PostgresBinding(ids)] + changed.map { $0.binding(rows) })
     }
 }

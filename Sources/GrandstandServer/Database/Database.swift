@@ -15,12 +15,12 @@ package struct Database: Sendable, PostgresQuerying {
 
     /// Whether the work of this object may take long. A request then gives up after 30 s at the earliest
     /// (`PostgresTimeLimit.long`), unless the database answers no caller at all.
-    private var isLong = false
+    private var isLongWork = false
 
     /// The same database for work that may take long.
     var forLongWork: Database {
         var database = self
-        database.isLong = true
+        database.isLongWork = true
         return database
     }
 
@@ -150,7 +150,7 @@ package struct Database: Sendable, PostgresQuerying {
 
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
-            guard isLong, let timeLimit = PostgresTimeLimit.current else { return try await body() }
+            guard isLongWork, let timeLimit = PostgresTimeLimit.current else { return try await body() }
             return try await PostgresTimeLimit.$current.withValue(timeLimit.long) { try await body() }
         } catch let error as PostgresError {
             throw Problem.unavailable(error) ?? error

@@ -46,7 +46,7 @@ package struct DatabaseSession: Sendable {
             var configuration = PostgresConfiguration.stores(
                 connectionString: url, connections: sizes[pool], byKey: pool == .work,
                 changes: pool == .probe ? nil : changes)
-            if pool == .requests { configuration.maximumShared = sizes.sharesTotal }
+            if pool == .requests { configuration.maximumShared = sizes.maxShared }
             if let onWait { configuration.onWait = { onWait(pool.rawValue, $0) } }
             // The answers to checks show that the database is not silent. A check reports its result itself.
             configuration.health = health
@@ -102,7 +102,7 @@ package struct DatabaseSession: Sendable {
     }
 
     /// The API keys in the database, at its present time. For commands.
-    package func keys() async throws -> KeyStore {
+    package func keyStore() async throws -> KeyStore {
         let now = try await Self.explaining { try await readClock { Date() }.remoteTime }
         return KeyStore(database: Database(pool)) { now }
     }

@@ -3,7 +3,7 @@ internal import Logging
 internal import Postgres
 internal import Synchronization
 
-/// Knows the database's present troubles, from a check each second (`look`) and from failed statements. It logs each
+/// Knows the database's present troubles, from a check each second (`check`) and from failed statements. It logs each
 /// trouble once, with PostgreSQL's message, and once when it is over.
 final class DatabaseWatch: Sendable {
     private struct State {
@@ -14,7 +14,7 @@ final class DatabaseWatch: Sendable {
         /// The troubles that statements and connection attempts had, each with its last time.
         var seen: [DatabaseTrouble: (finding: DatabaseFinding, at: ContinuousClock.Instant)] = [:]
         /// The trouble that was logged last.
-        var told: DatabaseTrouble?
+        var logged: DatabaseTrouble?
     }
 
     /// How long a trouble of a statement counts as present.
@@ -55,7 +55,7 @@ final class DatabaseWatch: Sendable {
     }
 
     /// Checks the database.
-    func look(at database: DatabaseSession) async {
+    func check(at database: DatabaseSession) async {
         state.withLock { $0.checkBegan = .now }
         let found = await database.probe()
         state.withLock { ($0.found, $0.checkBegan) = (found, nil) }
@@ -73,8 +73,8 @@ final class DatabaseWatch: Sendable {
     private func logChange() {
         let first = active.first?.finding
         let before = state.withLock { state in
-            defer { state.told = first?.trouble }
-            return state.told
+            defer { state.logged = first?.trouble }
+            return state.logged
         }
         guard first?.trouble != before else { return }
         guard let first else { return logger.notice("the database works again") }

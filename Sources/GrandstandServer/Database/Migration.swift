@@ -9,11 +9,11 @@ package struct Migration: Sendable, Hashable {
     let name: String
     let sql: String
     /// The tables that the migration creates.
-    let tables: [String]
+    let newTables: [String]
 
     init(version: Int, name: String, sql: String) {
         (self.version, self.name, self.sql) = (version, name, sql)
-        tables = sql.matches(of: /(?m)^create table (\w+)/).map { String($0.output.1) }
+        newTables = sql.matches(of: /(?m)^create table (\w+)/).map { String($0.output.1) }
     }
 
     /// From the comment `-- least: 4` of a migration that takes something away: only builds that know migration 4 may

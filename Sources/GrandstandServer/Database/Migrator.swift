@@ -5,14 +5,14 @@ package import Postgres
 package struct Migrator: Sendable {
     private let pool: PostgresPool
     private let migrations: [Migration]
-    private let lockWait: Duration
+    private let maxLockWait: Duration
 
     /// - Parameter lockWait: how long a migration waits for a lock on a table. While it waits, statements of other sessions
     ///   queue behind it, so it gives up soon. Before the next attempt it pauses for ten times as long, and these
     ///   statements continue.
     package init(
         _ pool: PostgresPool, migrations: [Migration] = Migration.all, lockWait: Duration = .milliseconds(200)
-    ) { (self.pool, self.migrations, self.lockWait) = (pool, migrations, lockWait) }
+    ) { (self.pool, self.migrations, self.maxLockWait) = (pool, migrations, lockWait) }
 
     /// How the schema of a database compares with this binary.
     package enum Status: Sendable, Equatable {
@@ -61,7 +61,7 @@ package struct Migrator: Sendable {
         let status = Self.compare(applied: applied, with: migrations, least: least)
         guard status == .current else { return status }
         let missing = try await database.query(
-            "select name from unnest(\(migrations.flatMap(\.tables))) as name where to_regclass(name) is null"
+            "select name from unnest(\(migrations.flatMap(\.newTables))) as name where to_regclass(name) is null"
         ).map { try $0.decode(String.self, "name") }
         return missing.isEmpty ? status : .refused(.incomplete(tables: missing))
     }
@@ -123,7 +123,7 @@ package struct Migrator: Sendable {
                 return try await connection.script(
                     """
                     begin;
-                    set local lock_timeout = '\(Int(lockWait / .milliseconds(1)))ms'; set local enable_seqscan = on;
+                    set local lock_timeout = '\(Int(maxLockWait / .milliseconds(1)))ms'; set local enable_seqscan = on;
                     \(migration.sql)
                     insert into schema_migrations (version, name, checksum, least)
                         values (\(migration.version), '\(migration.name)', '\(migration.checksum)', \(migration.least));
@@ -131,7 +131,7 @@ package struct Migrator: Sendable {
                     """)
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 try await connection.script("rollback")
-                try await Task.sleep(for: lockWait * 10)
+                try await Task.sleep(for: maxLockWait * 10)
             }
         }
     }

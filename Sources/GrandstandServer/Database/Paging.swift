@@ -17,7 +17,7 @@ extension Database {
     ) async throws -> Contract.Page<Item> {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let place = cursor.flatMap { UUID(uuidString: $0.key) }
-        guard place != nil || cursor == nil else { throw PageRequest.badCursor }
+        guard place != nil || cursor == nil else { throw PageRequest.cursorProblem }
         let (beyond, direction): (PostgresQuery, PostgresQuery) = newestFirst ? ("<", " desc") : (">", "")
         // One more row shows whether another page follows.
         let rows = try await query(
@@ -29,7 +29,7 @@ extension Database {
         let shown = Array(rows.prefix(page.limit))
         let last = rows.count > page.limit ? shown.last : nil
         let next = try last.map {
-            PageCursor.text(try $0.decode(Date.self, "page_time"), try $0.decode(UUID.self, "id").words)
+            PageCursor.text(try $0.decode(Date.self, "page_time"), try $0.decode(UUID.self, "id").text)
         }
         return Contract.Page(items: try await items(shown), nextCursor: next)
     }

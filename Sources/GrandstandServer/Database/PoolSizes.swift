@@ -21,7 +21,7 @@ package struct PoolSizes: Sendable, Hashable {
         case devices
         /// Calls with many broadcasts, and requests with an `Idempotency-Key`. They hold a connection until they are
         /// finished.
-        case bulk
+        case longHeld
         /// Counts of followers and messages, which may take long.
         case reports
         /// Starts, so that the broadcast of a goal does not wait for a million starts.
@@ -45,14 +45,14 @@ package struct PoolSizes: Sendable, Hashable {
     /// The connections that a pool may use.
     subscript(pool: Pool) -> Int { sizes[pool, default: 1] }
 
-    /// The connections that all shares of `requests` may use together. Two at least: a request that holds one of `bulk`
-    /// may wait for one of `reports`.
-    var sharesTotal: Int { max(2, self[.requests] / 2) }
+    /// The connections that all shares of `requests` may use together. Two at least: a request that holds one of
+    /// `longHeld` may wait for one of `reports`.
+    var maxShared: Int { max(2, self[.requests] / 2) }
 
     subscript(share: Share) -> PostgresShare {
         let most =
             switch share {
-            case .devices, .bulk: self[.requests] / 4
+            case .devices, .longHeld: self[.requests] / 4
             // More counts at the same time would only load the database.
             case .reports: 2
             case .starts: self[.work] / 3

@@ -69,7 +69,7 @@ extension RowDecoder: SingleValueDecodingContainer {
             if Value.self == RawJSON.self, let raw = RawJSON(unchecked: json) as? Value { return raw }
             return try JSONValue(decoding: json).decode()
         }
-        if Value.self == String.self, value.has(.uuid), let text = try value.decode(UUID.self).words as? Value {
+        if Value.self == String.self, value.has(.uuid), let text = try value.decode(UUID.self).text as? Value {
             return text
         }
         if let plain = type as? any PostgresDecodable.Type, let read = try value.decode(plain) as? Value { return read }

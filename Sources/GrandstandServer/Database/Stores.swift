@@ -28,7 +28,7 @@ struct Stores: Sendable {
             guard let session else { return main }
             return Database(session[pool], share: share.map { session.sizes[$0] }, sharing: main)
         }
-        let (bulk, longWork) = (part(.requests, .bulk), main.forLongWork)
+        let (bulk, longWork) = (part(.requests, .longHeld), main.forLongWork)
         self.main = main
         (work, longReads) = (part(.work), part(.requests, .reports))
         wakeUps = WakeUps(work)

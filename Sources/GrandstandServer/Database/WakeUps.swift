@@ -16,12 +16,12 @@ final class WakeUps: Sendable {
     private let database: Database
     private let subscribers = Mutex<[WakeTopic: [AsyncStream<Void>.Continuation]]>([:])
     /// Topics that come while a NOTIFY is in progress go with the next one.
-    private let notifications: Batch<Set<WakeTopic>, Void>
+    private let notifier: Batch<Set<WakeTopic>, Void>
 
     init(_ database: Database) {
         let id = UUID().uuidString
         (self.id, self.database) = (id, database)
-        notifications = Batch(limit: .max) { sets in
+        notifier = Batch(limit: .max) { sets in
             let topics = Set(sets.joined().map(\.rawValue)).sorted()
             // If the statement fails, the loops find the work by polling.
             try await PostgresTimeLimit.$current.withValue(.forRequest()) {
@@ -73,7 +73,7 @@ final class WakeUps: Sendable {
     func send(_ topics: Set<WakeTopic>) {
         guard !topics.isEmpty else { return }
         wakeLocal(topics)
-        Task.detached { try? await self.notifications.run(topics) }
+        Task.detached { try? await self.notifier.run(topics) }
     }
 
     /// The statement that wakes the loops of all processes. Only transactions that are rare may contain it, because NOTIFY holds a

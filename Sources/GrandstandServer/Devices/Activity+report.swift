@@ -8,14 +8,14 @@ struct ActivityReport: Sendable {
     let id: InstallationID
     let secret: SecretHash
     /// ActivityKit's ID of the activity.
-    let activity: String
+    let activityID: String
     let draft: Contract.ActivityDraft
     let now: Date
     /// The number of the installation's row. `judged` reads this and the following members.
     var row = 0
     var app: Int32 = 0
     /// Whether the report has a token that is not stored for the activity, or that APNs refused.
-    var bringsToken = false
+    var hasNewToken = false
     /// The variant of the event's audience that is chosen for the activity, as the column stores it.
     var variant = ""
 
@@ -23,12 +23,12 @@ struct ActivityReport: Sendable {
     /// - Throws: the `Problem` for which the report is refused.
     fileprivate func judged(by row: PostgresRow) throws -> ActivityReport {
         var report = self
-        (report.app, report.row) = try row.installation(id, secret)
+        (report.app, report.row) = try row.authenticated(id, secret)
         guard let variants = try row.decode([String]?.self, "variants") else {
             throw Problem.noEvent(try EventKey(allowed: draft.eventKey))
         }
-        report.bringsToken = try row.decode("brings_token")
-        _ = try DeviceBounds.pace(report.bringsToken ? 1 : 0, try row.decode("tokens_paced_until"), at: now)
+        report.hasNewToken = try row.decode("brings_token")
+        _ = try DeviceBounds.pace(report.hasNewToken ? 1 : 0, try row.decode("tokens_paced_until"), at: now)
         let choice = VariantChoice(variants.map { $0.isEmpty ? nil : $0 }).index(
             named: try draft.variant ?? row.decode("variant"), locale: try row.decode("locale"))
         report.variant = choice.map { variants[$0] } ?? ""
@@ -41,7 +41,7 @@ extension InstallationTransactions {
     ///
     /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row. Then some reports
     ///   may be durable; to repeat them changes nothing.
-    func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
+    func record(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
         try await all.inRounds {
             [$0.id]
         } _: { some in
@@ -56,7 +56,7 @@ extension InstallationTransactions {
             return reports.map { report in
                 report.flatMap { report in
                     // An installation may have been deleted meanwhile.
-                    written[report.row].map { .success($0) } ?? .failure(InstallationStore.absent(report.id))
+                    written[report.row].map { .success($0) } ?? .failure(InstallationStore.notFound(report.id))
                 }
             }
         }
@@ -72,7 +72,7 @@ extension InstallationTransactions {
         select p.app, i.id, i.secret_hash, i.variant, i.locale, i.tokens_paced_until, v.variants,
             r.token is not null and a.update_token is distinct from decode(r.token, 'hex') as brings_token
         from \(Registration.rows(some.map(\.id)))
-        join unnest(\(some.map(\.activity)), \(some.map(\.draft.eventKey)), \(some.map(\.draft.updateToken)))
+        join unnest(\(some.map(\.activityID)), \(some.map(\.draft.eventKey)), \(some.map(\.draft.updateToken)))
             with ordinality as r(activity, event_key, token, place) using (place)
         left join lateral (
             select update_token from activities where installation = i.id and activity = r.activity
@@ -88,11 +88,11 @@ extension InstallationTransactions {
     /// - Returns: the installations whose activities were written, and whether each activity is new.
     private func write(_ reports: [ActivityReport]) async throws -> [Int: Bool] {
         guard !reports.isEmpty else { return [:] }
-        let bringing = reports.filter(\.bringsToken)
+        let bringing = reports.filter(\.hasNewToken)
         let rows = try await database.pipeline(
             [
                 Outbox.planning(rows: 1), Self.lockInstallations(reports), Self.lockActivities(reports),
-                Self.upsert(reports), Self.confirmStarts(reports), Self.trim(reports),
+                Self.upsert(reports), Self.confirmStarts(reports), Self.dropOld(reports),
             ] + Self.joinCrowd(bringing))
         if !bringing.isEmpty, rows[rows.count - 1].affectedRows > 0 { wakeUps.send([.crowds]) }
         var written: [Int: Bool] = [:]
@@ -118,7 +118,7 @@ extension InstallationTransactions {
     /// The rows `a` of the reports' activities.
     private static func rows(of reports: [ActivityReport]) -> PostgresQuery {
         """
-        unnest(\(reports.map(\.row)), \(reports.map(\.activity))) as n(installation, activity)
+        unnest(\(reports.map(\.row)), \(reports.map(\.activityID))) as n(installation, activity)
         cross join lateral (
             select * from activities where installation = n.installation and activity = n.activity offset 0) a
         """
@@ -127,14 +127,14 @@ extension InstallationTransactions {
     /// An activity stays with the variant of its first report, unless a later report names another variant.
     private static func upsert(_ reports: [ActivityReport]) -> PostgresQuery {
         let drafts = reports.map(\.draft)
-        let tokens = reports.map { $0.bringsToken ? $0.draft.updateToken : nil }
+        let tokens = reports.map { $0.hasNewToken ? $0.draft.updateToken : nil }
         let named = reports.filter { $0.draft.variant != nil }.map(\.row)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
                 registered_at, channel_id, variant, reported_at, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, decode(token, 'hex'),
                 case when token is not null then at end, channel_id, variant, at, at
-            from unnest(\(reports.map(\.row)), \(reports.map(\.activity)),
+            from unnest(\(reports.map(\.row)), \(reports.map(\.activityID)),
                 \(reports.map(\.app)), \(drafts.map(\.eventKey)), \(drafts.map(\.attributesType)),
                 \(drafts.map(\.state.rawValue)), \(tokens), \(drafts.map(\.channelId)),
                 \(reports.map(\.variant)), \(reports.map(\.now)))
@@ -169,13 +169,13 @@ extension InstallationTransactions {
         """
     }
 
-    private static func trim(_ reports: [ActivityReport]) -> PostgresQuery {
+    private static func dropOld(_ reports: [ActivityReport]) -> PostgresQuery {
         """
         delete from activities where id = any(array(
             select x.id from unnest(\(reports.map(\.row))) as n(installation) cross join lateral (
                 select id from activities where installation = n.installation
                 order by (state in ('active', 'stale')) desc, reported_at desc, id desc
-                offset \(DeviceBounds.activities)) x))
+                offset \(DeviceBounds.maxActivities)) x))
         """
     }
 
@@ -190,7 +190,7 @@ extension InstallationTransactions {
             update installations set tokens_paced_until = greatest(tokens_paced_until, \(now))
                 + make_interval(secs => \(DeviceBounds.tokenInterval))
             where id = any(\(bringing.map(\.row)))
-            """, takeOverTokens(joined), joinCrowd(joined, now: now),
+            """, takeOverTokens(joined), makeDue(joined, now: now),
         ]
     }
 
@@ -198,7 +198,7 @@ extension InstallationTransactions {
     ///
     /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens came or changed. Their rows are
     ///   locked.
-    static func joinCrowd(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
+    static func makeDue(_ activities: PostgresQuery, now: Date) -> PostgresQuery {
         """
         update activities set has = -1, tries = 0, due_at = \(now) where id = any(\(activities)) and in_crowd
         """

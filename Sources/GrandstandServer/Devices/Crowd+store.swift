@@ -18,7 +18,7 @@ struct CrowdStore: ShardStore {
 
     func claim(_ claim: WorkClaim) async throws -> [Shard] {
         var claim = claim
-        (claim.at, claim.laneInterval) = (claim.at.inMicroseconds, laneInterval)
+        (claim.at, claim.laneInterval) = (claim.at.asStored, laneInterval)
         // A lane whose lease ended is taken again, also by its former holder.
         claim.held = nil
         return try await database.transaction { [claim] connection in
@@ -33,7 +33,7 @@ struct CrowdStore: ShardStore {
     private static func take(
         _ ids: [Int], _ claim: WorkClaim, on connection: PostgresConnection
     ) async throws -> [Shard] {
-        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
+        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.selectLocked("\(ids)")))
         var lanes = loaded
         var taken: [(lane: Lane, message: LaneMessage)] = []
         var crowds: [Int: [Shard.Member]] = [:]
@@ -60,7 +60,7 @@ struct CrowdStore: ShardStore {
                 body: claimed.body, priority: message.priority, expiration: message.apnsExpiration,
                 requestID: message.requestID)
             var few = push
-            if !message.alerting { few.priority = min(few.priority, .powerAware) }
+            if !message.hasAlert { few.priority = min(few.priority, .powerAware) }
             shards.append(
                 Shard(
                     owner: claimed.lane, number: message.attempts, address: claimed.address,
@@ -77,10 +77,10 @@ struct CrowdStore: ShardStore {
     ) async throws -> (LaneMessage, [Shard.Member])? {
         let size = claim.shardLimit(of: lane.audience.bundleID)
         guard let message = lane.take(claim, to: .tokens, requestID: UUID.drawn), let delivery = message.id else {
-            return try await newTokens(of: &lane, claim, size: min(size, newTokensPerShard), on: connection)
+            return try await catchUp(of: &lane, claim, size: min(size, maxNewTokens), on: connection)
         }
         let crowd = CrowdRows(lane: lane.id, connection: connection, after: message.tokens?.last)
-        let total = message.tokens == TokenProgress() ? try await crowd.begin() : nil
+        let total = message.tokens == TokenProgress() ? try await crowd.beginSend() : nil
         let (members, last) = try await crowd.shard(of: message, delivery, size: size, at: claim.at)
         lane.reach(last, total: total, of: delivery)
         guard members.isEmpty else { return (message, members) }
@@ -91,11 +91,11 @@ struct CrowdStore: ShardStore {
 
     /// The maximum number of new tokens in one shard. It is limited, because a message of the lane waits as long as the
     /// shard takes.
-    private static let newTokensPerShard = 500
+    private static let maxNewTokens = 500
 
     /// The newest content for a lane's new tokens; `nil`: there is nothing to send, or a message of the lane will reach
     /// them.
-    private static func newTokens(
+    private static func catchUp(
         of lane: inout Lane, _ claim: WorkClaim, size: Int, on connection: PostgresConnection
     ) async throws -> (LaneMessage, [Shard.Member])? {
         let crowd = CrowdRows(lane: lane.id, connection: connection)
@@ -105,7 +105,7 @@ struct CrowdStore: ShardStore {
             again = claim.at.addingTimeInterval(5)
         } else if lane.closedAt == nil, let news = try await CatchUp.message(of: lane, at: claim.at, on: connection) {
             let members = try await crowd.members("a.has < 0 and \(due)", size: size)
-            if !members.isEmpty, lane.lease(for: claim) { return (news, members) }
+            if !members.isEmpty, lane.leaseLate(for: claim) { return (news, members) }
             // Other tokens waited for a message that has expired or was cancelled.
             due = "a.has >= 0 and \(due)"
         }
@@ -120,7 +120,7 @@ struct CrowdStore: ShardStore {
             select least(
                 (select min(tokens_due_at) from audiences where environment = \(environment.rawValue)::environment
                     and tokens_due_at is not null),
-                (select min(greatest(j.due_at, u.tokens_leased_until)) from \(Self.heads)
+                (select min(greatest(j.due_at, u.tokens_leased_until)) from \(Self.dueLanes)
                 where u.environment = \(environment.rawValue)::environment)) as at
             """
         ).first?.decode(Date?.self, "at")
@@ -135,10 +135,10 @@ struct CrowdStore: ShardStore {
     /// Records the results of tokens and of the message in one transaction. It locks activities before the lane, as
     /// reports do.
     func settle(_ shard: Shard, _ outcomes: [PushOutcome], replica: UUID, now: Date) async throws {
-        let now = now.inMicroseconds
+        let now = now.asStored
         try await database.transaction { connection in
             try await connection.pipeline(outcomes.markActivities(at: now))
-            let loaded = try await LaneRows.load("\([shard.owner])", on: connection)
+            let loaded = try await LaneRows.lockLoad("\([shard.owner])", on: connection)
             guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.number, by: replica) else { return }
             let message = lane.messages.first { $0.id == shard.delivery }
             let crowd = CrowdRows(lane: shard.owner, connection: connection, after: message?.tokens?.last)
@@ -149,7 +149,7 @@ struct CrowdStore: ShardStore {
                 _ = lane.settle(
                     progress, reason: reason, of: delivery, number: shard.number, by: replica, again: due, at: now)
             } else {
-                lane.release(by: replica, at: now)
+                lane.releaseLate(by: replica, at: now)
             }
             try await connection.pipeline(LaneRows.write([lane], loaded: loaded, at: now))
         }
@@ -173,7 +173,7 @@ extension CrowdStore {
         """
 
     /// When the first token of each variant of `dueVariants` is due, and the lane whose messages go to it.
-    private static let heads: PostgresQuery = """
+    private static let dueLanes: PostgresQuery = """
         waiting w
         cross join lateral (
             select due_at from activities where app = w.app and event_key = w.event_key and variant = w.variant
@@ -189,13 +189,13 @@ extension CrowdStore {
         with recursive \(dueVariants)
         select lane from audiences where lane = any(array(
             (select lane from audiences where environment = \(claim.environment.rawValue)::environment
-                and tokens_due_at <= \(claim.at) and bundle_id <> all(\(claim.limits.closedApps))
+                and tokens_due_at <= \(claim.at) and bundle_id <> all(\(claim.limits.pausedApps))
             order by rank, tokens_due_at limit \(claim.limit))
             union
-            (select u.lane from \(heads)
+            (select u.lane from \(dueLanes)
             where j.due_at <= \(claim.at) and u.environment = \(claim.environment.rawValue)::environment
                 and coalesce(u.tokens_leased_until <= \(claim.at), true)
-                and u.bundle_id <> all(\(claim.limits.closedApps))
+                and u.bundle_id <> all(\(claim.limits.pausedApps))
             order by j.due_at limit \(claim.limit))))
             and coalesce(tokens_leased_until <= \(claim.at), true)
         order by lane for no key update skip locked
@@ -223,7 +223,7 @@ enum CatchUp {
         let end = lane.fencedAt.map { $0.addingTimeInterval(endLifetime) }
         if let end, end <= now { return nil }
         var broadcast = lane.newest
-        if end != nil { broadcast = try await connection.query(Self.end(of: lane.id)).first?.decode("id") }
+        if end != nil { broadcast = try await connection.query(Self.lastEnd(of: lane.id)).first?.decode("id") }
         guard let broadcast else { return nil }
         let expiresAt = min(end ?? longest, longest)
         return LaneMessage(
@@ -234,7 +234,7 @@ enum CatchUp {
     }
 
     /// The newest `end` that was accepted for an audience; no row: the event was closed automatically.
-    private static func end(of lane: Int) -> PostgresQuery {
+    private static func lastEnd(of lane: Int) -> PostgresQuery {
         """
         select b.id from (select event_key from audiences where lane = \(lane) offset 0) v
         cross join lateral (

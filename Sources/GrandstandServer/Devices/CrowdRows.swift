@@ -30,7 +30,7 @@ struct CrowdRows {
     /// Begins a message: all tokens get it, also those that wait, for example after the message before.
     ///
     /// - Returns: their number.
-    func begin() async throws -> Int {
+    func beginSend() async throws -> Int {
         try await setDue(where: "a.due_at is not null")
         return try await connection.query("select count(*) as n from \(tokens)")[0].decode("n")
     }
@@ -45,7 +45,7 @@ struct CrowdRows {
     func shard(
         of message: LaneMessage, _ delivery: Int, size: Int, at now: Date
     ) async throws -> (members: [Shard.Member], last: TokenProgress.Place?) {
-        let rings = message.alerting
+        let rings = message.hasAlert
         var isNew: PostgresQuery = "true"
         if rings, message.contentOf != nil {
             isNew = "rang < \(delivery)"

@@ -21,7 +21,7 @@ extension API {
                 }
                 let isNew = try await installations.put(draft, of: id, secret: secret, unlessNew: refusal, now: now())
                 if isNew { _ = limits.newInstallation(from: context.callerNetwork, at: now(), 1) }
-                return .json(Contract.Registered(installationId: id.id.words), status: isNew ? .created : .ok)
+                return .json(Contract.Registered(installationId: id.id.text), status: isNew ? .created : .ok)
             },
             deviceRoute(.getInstallation) { id, secret, _, _ in
                 .json(try await installations.installation(id, secret: secret))
@@ -34,7 +34,7 @@ extension API {
                 let activity = try context.activityID()
                 let draft = try Contract.ActivityDraft.read(try await request.json(upTo: DeviceBounds.body))
                 let isNew = try await installations.put(draft, as: activity, of: id, secret: secret, now: now())
-                return .json(Contract.Registered(installationId: id.id.words), status: isNew ? .created : .ok)
+                return .json(Contract.Registered(installationId: id.id.text), status: isNew ? .created : .ok)
             },
             deviceRoute(.forgetActivity) { id, secret, _, context in
                 try await installations.forget(activity: try context.activityID(), of: id, secret: secret)
@@ -60,10 +60,10 @@ extension API {
         Route(operation) { request, context in
             let app = try context.app()
             let uuid = try context.id("installationId", orThrow: .invalidRequest)
-            guard let secret = request.headers[Self.secretField], Self.secretRule.accepts(secret) else {
+            guard let secret = request.headers[Self.secretHeader], Self.secretRule.accepts(secret) else {
                 throw Problem.invalid(
                     "Send the installation's secret, which the app generates once and keeps in the keychain.",
-                    at: Self.secretField.rawName, Self.secretRule.sentence)
+                    at: Self.secretHeader.rawName, Self.secretRule.sentence)
             }
             do {
                 let id = InstallationID(bundleID: app.bundleID, environment: app.environment, id: uuid)
@@ -76,7 +76,7 @@ extension API {
     }
 
     /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
-    private static let secretField = HTTPField.Name("Grandstand-Installation-Secret")!
+    private static let secretHeader = HTTPField.Name("Grandstand-Installation-Secret")!
     private static let secretRule = TextRule(
         pattern: "^[A-Za-z0-9_-]{43,128}$",
         rule: "43 to 128 of A-Z a-z 0-9 - and _ were expected: 32 random bytes or more in base64url.")

@@ -31,7 +31,7 @@ package struct InstallationStore: Sendable {
             database: database, wakeUps: wakeUps ?? WakeUps(database), newPerHour: mostNew)
         // A second transaction begins only if the first takes long, for example because it waits for a lock.
         registrations = Batch(slots: 2, limit: 200, work: transactions.register)
-        reports = Batch(slots: 2, limit: 200, work: transactions.report(_:))
+        reports = Batch(slots: 2, limit: 200, work: transactions.record(_:))
     }
 
     /// Stores the state that an installation's app reports. A repetition changes nothing.
@@ -49,7 +49,7 @@ package struct InstallationStore: Sendable {
     ) async throws -> Bool {
         try await registrations.run(
             Registration(
-                of: id, secret: SecretHash(of: secret), draft, unlessNew: refusal, now: now.inMicroseconds)
+                of: id, secret: SecretHash(of: secret), draft, unlessNew: refusal, now: now.asStored)
         ).get()
     }
 
@@ -95,7 +95,7 @@ package struct InstallationStore: Sendable {
     /// Records an activity as its app reports it, and confirms the start that created it, even if APNs' answer to that
     /// start was lost. A new or changed token puts the activity into its event's crowd. A token that APNs refused is
     /// used again when it is reported again. The activities of an installation are limited
-    /// (`DeviceBounds.activities`).
+    /// (`DeviceBounds.maxActivities`).
     ///
     /// - Returns: whether the activity is new.
     /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of
@@ -107,8 +107,8 @@ package struct InstallationStore: Sendable {
         draft.updateToken = draft.updateToken?.lowercased()
         return try await reports.run(
             ActivityReport(
-                id: id, secret: SecretHash(of: secret), activity: activity, draft: draft,
-                now: now.inMicroseconds)
+                id: id, secret: SecretHash(of: secret), activityID: activity, draft: draft,
+                now: now.asStored)
         ).get()
     }
 
@@ -123,7 +123,7 @@ package struct InstallationStore: Sendable {
     // MARK: Identity
 
     /// The number of an app (`app_environments.id`). A number is never given to another app.
-    static func number(of app: AppEnvironment) -> PostgresQuery {
+    static func appNumber(of app: AppEnvironment) -> PostgresQuery {
         """
         (select e.id from apps a join app_environments e using (bundle_id)
         where a.topic = \(app.bundleID.topic) and e.environment = \(app.environment.rawValue)::environment)
@@ -139,14 +139,14 @@ package struct InstallationStore: Sendable {
     ) async throws -> PostgresRow {
         let row = try await database.query(
             "select p.app, i.id, i.secret_hash\(columns) from \(Registration.rows([id]))")[0]
-        _ = try row.installation(id, SecretHash(of: secret))
+        _ = try row.authenticated(id, SecretHash(of: secret))
         return row
     }
 
-    static func absent(_ id: InstallationID) -> Problem {
+    static func notFound(_ id: InstallationID) -> Problem {
         Problem(
             .installationNotFound,
-            "There is no installation \(id.id.words). Register it with a PUT first.")
+            "There is no installation \(id.id.text). Register it with a PUT first.")
     }
 }
 
@@ -154,9 +154,9 @@ extension PostgresRow {
     /// The numbers of an installation's app and of the installation, in a row of `Registration.rows`.
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
-    func installation(_ id: InstallationID, _ secret: SecretHash) throws -> (app: Int32, row: Int) {
+    func authenticated(_ id: InstallationID, _ secret: SecretHash) throws -> (app: Int32, row: Int) {
         guard let app = try decode(Int32?.self, "app") else { throw Problem.noApp(id.bundleID) }
-        guard let row = try decode(Int?.self, "id") else { throw InstallationStore.absent(id) }
+        guard let row = try decode(Int?.self, "id") else { throw InstallationStore.notFound(id) }
         guard try decode("secret_hash") == secret else { throw Problem.wrongInstallationSecret }
         return (app, row)
     }
@@ -166,7 +166,7 @@ extension InstallationStore {
     /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. The
     /// counts never list people. Apps choose the names of languages and types, so the most frequent hundred are listed.
     func statistics(of app: AppEnvironment) async throws -> Contract.InstallationStatistics {
-        let isOfApp: PostgresQuery = "app = \(Self.number(of: app))"
+        let isOfApp: PostgresQuery = "app = \(Self.appNumber(of: app))"
         let tokens: PostgresQuery = """
             json_build_object('active', count(*) filter (where suspect_since is null),
                 'suspect', count(*) filter (where suspect_since is not null))

@@ -79,7 +79,7 @@ extension Registration.Row {
     /// - Parameter row: a row of `Registration.load`.
     init(_ row: PostgresRow, of app: Int32) throws {
         self.init()
-        (self.app, id, newThisHour) = (app, try row.decode("id"), try row.decode("created"))
+        (self.app, id, appNewCount) = (app, try row.decode("id"), try row.decode("created"))
         secretHash = try row.decode("secret_hash")
         guard secretHash != nil else { return }
         (state, seenAt) = (try row.read(), try row.decode("seen_at"))
@@ -104,7 +104,7 @@ struct RegistrationWrites {
         guard !changes.isEmpty else { return [] }
         let new: PostgresQuery = "unnest(\(changes.filter { $0.row.state == nil }.map(\.row.app))) as c(app)"
         return [
-            upsert, inheritStarts, Self.noteLost(deleteTokens, closedAfter: now - Self.reopenTime), insertTokens,
+            upsert, inheritStarts, Self.noteLost(deleteTokens, closedAfter: now - Self.reopenPeriod), insertTokens,
         ] + writeFollows + [
             StartStore.enlist(changes.map(\.row.id), of: changes.map(\.row.app), at: now),
             InstallationTotals.record(new, createdIn: InstallationTotals.hour(of: now)),
@@ -182,7 +182,7 @@ struct RegistrationWrites {
 
     /// Seconds for which a run that was closed may open again: a stopped start may be resumed, or an event declared or
     /// opened again.
-    private static let reopenTime: TimeInterval = 86_400
+    private static let reopenPeriod: TimeInterval = 86_400
 
     /// Adds an installation that registers a token to runs, together with the installations that had this token before
     /// and got the start, may have got it, or may be getting it at this moment. The claim that takes the installation's
@@ -196,7 +196,7 @@ struct RegistrationWrites {
             select n.app, n.heir, n.token, h.id as holder from \(Registration.holders(tokens))
             union all
             select *, null from unnest(\(tokens.map(\.app)), \(tokens.map(\.heir)), \(tokens.map(\.draft.token))) t) o
-        cross join lateral (\(Self.runs(of: "o.app", closedAfter: now - Self.reopenTime))) r
+        cross join lateral (\(Self.runs(of: "o.app", closedAfter: now - Self.reopenPeriod))) r
         cross join lateral (
             select o.holder as id where o.holder is not null
             union all

@@ -40,7 +40,7 @@ struct ShardDispatcher {
         let now = worker.now()
         let (size, again) = pushes.room(for: shardSize, at: now)
         if let again { return .idle(until: again) }
-        var claim = pushes.rates.claim(free, by: worker, at: now)
+        var claim = pushes.rates.newClaim(free, by: worker, at: now)
         (claim.shardSize, claim.held) = (size, held.map(\.owner).sorted())
         // While the database was away, no replica could extend a lease or record an answer. So after an outage, every
         // replica has two leases' time for this, before its shards are taken over.
@@ -49,7 +49,7 @@ struct ShardDispatcher {
         do {
             return try await .claimed(try await store.claim(claim)) {
                 // Work that is due, but cannot be claimed yet, is looked for four times a second.
-                let mustWait = isRecovering || !claim.limits.closedApps.isEmpty
+                let mustWait = isRecovering || !claim.limits.pausedApps.isEmpty
                 let earliest = mustWait ? now.addingTimeInterval(0.25) : .distantPast
                 return try await store.nextDue(in: claim.environment).map { max($0, earliest) }
             }
@@ -111,30 +111,30 @@ struct DevicePushes: Sendable {
     let rates: SendRates
     /// Pushes that were not sent before the end of its drain are sent later.
     let worker: Worker
-    private let shared = Shared()
+    private let stateRef = StateRef()
 
-    private final class Shared: Sendable {
+    private final class StateRef: Sendable {
         struct State {
             var circuit = Circuit()
-            var flying = 0
+            var inFlight = 0
         }
 
         let state = Mutex(State())
     }
 
     /// Seconds between two checks while a probe is in flight.
-    private static let probePause: TimeInterval = 0.25
+    private static let recheckPause: TimeInterval = 0.25
 
     /// How many of `size` pushes should be claimed now.
     ///
     /// - Returns: `size`. While the circuit is open, the result is one push for a probe, or no push and the time to ask
     ///   again.
     func room(for size: Int, at now: Date) -> (size: Int, again: Date?) {
-        shared.state.withLock { state in
+        stateRef.state.withLock { state in
             guard !state.circuit.isClosed else { return (size, nil) }
-            if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
+            if let pause = state.circuit.retryIn(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
             // Only one probe is sent at a time: further shards would be claimed and given back without a send.
-            guard state.flying == 0 else { return (0, now.addingTimeInterval(Self.probePause)) }
+            guard state.inFlight == 0 else { return (0, now.addingTimeInterval(Self.recheckPause)) }
             return (1, nil)
         }
     }
@@ -156,13 +156,13 @@ struct DevicePushes: Sendable {
 
     private func send(_ push: DevicePush, for member: Shard.Member, of shard: Shard) async -> PushOutcome {
         let sentAt = worker.now()
-        guard !Task.isCancelled, begin(shard.address, at: sentAt) else {
+        guard !Task.isCancelled, tryBegin(shard.address, at: sentAt) else {
             return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
         }
         let answer = await gateway.push(push, to: shard.address)
         let answeredAt = worker.now()
-        shared.state.withLock { state in
-            state.flying -= 1
+        stateRef.state.withLock { state in
+            state.inFlight -= 1
             state.circuit.record(.init(answer), now: answeredAt, jitter: .random(in: 0..<1))
         }
         if case .withheld = answer, rates.keys.lacks(shard.address, at: answeredAt) {
@@ -184,11 +184,11 @@ struct DevicePushes: Sendable {
         }
     }
 
-    private func begin(_ address: APNsAddress, at now: Date) -> Bool {
+    private func tryBegin(_ address: APNsAddress, at now: Date) -> Bool {
         guard !rates.isHeldBack(address.bundleID, at: now) else { return false }
-        return shared.state.withLock { state in
-            guard state.circuit.allowance(1, flying: state.flying, now: now) > 0 else { return false }
-            state.flying += 1
+        return stateRef.state.withLock { state in
+            guard state.circuit.allowance(1, flying: state.inFlight, now: now) > 0 else { return false }
+            state.inFlight += 1
             return true
         }
     }

@@ -22,7 +22,7 @@ enum AudienceColumns {
         ])
 
     /// Inserts audiences of an event, or replaces what their declaration says.
-    static func write(_ rows: [Row]) -> PostgresQuery {
+    static func upsert(_ rows: [Row]) -> PostgresQuery {
         """
         \(columns.insert(rows)) on conflict (event_key, \(id)) do update set
             (position, starts, storage_policy, priority, delivery, content) = (excluded.position, excluded.starts,
@@ -52,7 +52,7 @@ enum AudienceColumns {
     /// - Parameters:
     ///   - key: an expression for the event's key.
     ///   - app: a row with `bundle_id` and `environment`.
-    static func started(of key: PostgresQuery, in app: PostgresQuery) -> PostgresQuery {
+    static func toStart(of key: PostgresQuery, in app: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app)) and n.starts offset 0
         """

@@ -28,7 +28,7 @@ extension EventChange {
         }
         let apps = Set((declared + rows).map(\.audience.bundleID))
         guard !declared.isEmpty else {
-            try await connection.query(AudienceColumns.write(rows))
+            try await connection.query(AudienceColumns.upsert(rows))
             return (apps, [])
         }
         guard declared.count != rows.count || !zip(declared, rows).allSatisfy(AudienceColumns.columns.isSame) else {
@@ -47,7 +47,7 @@ extension EventChange {
                 let lane = all[index]
                 guard let audience = declaring[lane.audience.id] else {
                     removed.append(lane.id)
-                    all[index].cancelAll(at: now)
+                    all[index].close(at: now)
                     if lane.fencedAt == nil {
                         warnings += lane.audience.warnings(removedWithChannel: lane.channel != nil)
                     }
@@ -68,7 +68,7 @@ extension EventChange {
                 where lane = any(\(removed + former))
                 """)
         }
-        try await connection.pipeline([AudienceColumns.write(rows), takeOverTokens(from: lanes)])
+        try await connection.pipeline([AudienceColumns.upsert(rows), inheritNewest(from: lanes)])
         try await reuseChannels()
         return (apps, warnings)
     }
@@ -90,7 +90,7 @@ extension EventChange {
     /// and, if it has no content, the newest content of them. The lanes must be locked.
     ///
     /// - Parameter lanes: those of the audiences that the event had before.
-    private func takeOverTokens(from lanes: [Int]) -> PostgresQuery {
+    private func inheritNewest(from lanes: [Int]) -> PostgresQuery {
         """
         update audiences l set tokens_last_timestamp = greatest(l.tokens_last_timestamp, o.last_timestamp),
             newest_broadcast = coalesce(l.newest_broadcast, (

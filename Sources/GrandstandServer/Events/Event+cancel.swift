@@ -21,7 +21,7 @@ extension EventStore {
             if !event.isOver {
                 try await change.cancel(sendingEnd: sendsEnd)
             } else if sendsEnd {
-                try await change.requireEnds()
+                try await change.requireEndsSent()
             }
         }
     }
@@ -34,7 +34,7 @@ extension EventChange {
         if sendsEnd {
             try await sendEnd(to: lanes)
         } else {
-            try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.cancelAll(at: now) }
+            try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
         }
         let scheduled = try await connection.query(
             """
@@ -58,7 +58,7 @@ extension EventChange {
     /// closed, or when the event expired.
     ///
     /// - Throws: `event-ended` if activities that got no end can be reached.
-    fileprivate func requireEnds() async throws {
+    fileprivate func requireEndsSent() async throws {
         let rows = try await connection.query(
             """
             select from audiences a join events e on e.key = a.event_key

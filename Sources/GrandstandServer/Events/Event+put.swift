@@ -33,7 +33,7 @@ extension EventChange {
     ) async throws -> (isNew: Bool, isMoved: Bool, warnings: [String]) {
         // If another writer creates the event now, this waits for it.
         let isNew = try await !connection.query(insertion(draft)).isEmpty
-        let before = isNew ? nil : try await Self.locked(key, on: connection)
+        let before = isNew ? nil : try await Self.lockRow(key, on: connection)
         try await check(before, if: condition)
         if let before {
             if before.isOver { try await reopen(draft, before) }
@@ -43,13 +43,13 @@ extension EventChange {
         let audiences = try draft.audiences.map { try Audience($0) }
         let contents = try await checkStart(draft, audiences)
         let (apps, warnings) = try await writeAudiences(audiences, started: draft.start?.audiences)
-        let moving = try await reschedule(draft, from: before)
+        let moving = try await moveScheduled(draft, from: before)
         try await connection.pipeline([
             EventStore.writeStart(key.rawValue, draft, by: actor), StartStore.makeDue(key, now: now),
             audit.insert(isNew ? .eventCreated : .eventChanged, .init(eventKey: key), of: apps),
             WakeUps.notify([.channels, .starts]),
         ])
-        let times = (draft.startsAt?.inMicroseconds, draft.endsAt?.inMicroseconds)
+        let times = (draft.startsAt?.asStored, draft.endsAt?.asStored)
         let isMoved = before.map { ($0.startsAt, $0.endsAt) != times } ?? false
         return (isNew, isMoved, warnings + moving + contents)
     }
@@ -62,7 +62,7 @@ extension EventChange {
         if let before, try await EventReach.reaches(reach, event: key, on: connection) {
             return try condition.check(before.version)
         }
-        try await EventReach.requireFree(key, for: reach, now: now, on: connection)
+        try await EventReach.refuseReserved(key, for: reach, now: now, on: connection)
         if before == nil || condition != .absent { try condition.check(nil) }
         if before != nil { throw Problem.takenEvent(key) }
     }
@@ -87,7 +87,7 @@ extension EventChange {
         try await connection.query(ChannelStore.lockAlignment)
         let lanes: PostgresQuery = "(array(select lane from audiences where event_key = \(key.rawValue)))"
         try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: expiredAt) }
-        try await connection.query(keepChannels(of: lanes))
+        try await connection.query(reviveChannels(of: lanes))
     }
 
     /// Moves broadcasts that are scheduled relative to the event's start; without a start they wait for one. If the
@@ -95,8 +95,8 @@ extension EventChange {
     /// before. Only a new update makes it live earlier. The caller holds the lock on the event's row.
     ///
     /// - Returns: warnings about what does not move, because it has a time of its own.
-    private func reschedule(_ draft: Contract.EventDraft, from before: Locked?) async throws -> [String] {
-        let startsAt = draft.startsAt?.inMicroseconds
+    private func moveScheduled(_ draft: Contract.EventDraft, from before: Locked?) async throws -> [String] {
+        let startsAt = draft.startsAt?.asStored
         guard let before, before.startsAt != startsAt else { return [] }
         let isPostponed = startsAt.map { $0 > max(now, before.startsAt ?? now) } ?? false
         try await connection.pipeline([
@@ -116,7 +116,7 @@ extension EventChange {
         if let first = try fixed.first?.decode(Date.self, "send_at") {
             kept.append("\(fixed.count) scheduled messages, the first at \(RFC3339.text(first))")
         }
-        if let at = before.startAt, draft.start?.at?.inMicroseconds == at {
+        if let at = before.startAt, draft.start?.at?.asStored == at {
             kept.append("the start of cards at \(RFC3339.text(at))")
         }
         return kept.map {

@@ -30,14 +30,14 @@ extension EventStore {
         """
 
     /// The columns that `startWindow` reads, of `event_starts s` and `events e`.
-    static let windowColumns: PostgresQuery =
+    static let startWindowColumns: PostgresQuery =
         "s.declaration as start, s.asked_at, e.starts_at, e.ends_at, \(lastMessage) as last_message_at"
 
     /// Says who gets the card of an event that was moved or opened again; empty: nobody has got one yet.
     func outlook(of key: EventKey, now: Date) async throws -> [String] {
         let rows = try await database.query(
             """
-            select \(Self.windowColumns), s.stopped_at is not null as is_stopped, (
+            select \(Self.startWindowColumns), s.stopped_at is not null as is_stopped, (
                     select count(*) from (
                         select id from start_runs where event_key = e.key offset 0) r
                     cross join lateral (
@@ -58,7 +58,7 @@ extension PostgresRow {
         try JSONValue(decoding: decode(PostgresJSON.self, "start").bytes).decode()
     }
 
-    /// The window of the start in a row with `EventStore.windowColumns`.
+    /// The window of the start in a row with `EventStore.startWindowColumns`.
     ///
     /// - Parameter now: when the start is requested, if it was not requested before.
     func startWindow(askedAt now: Date? = nil) throws -> StartWindow? {

@@ -22,7 +22,7 @@ extension EventStore {
         for audience in event.audiences {
             let (app, environment, variant) = (audience.bundleId, audience.environment, audience.variant)
             let selector = Contract.AudienceSelector(bundleId: app, environment: environment, variant: variant)
-            guard let mayHaveEnded = ends.opened[selector] else { continue }
+            guard let mayHaveEnded = ends.mayHaveEnd[selector] else { continue }
             let fate: Contract.ChannelFate =
                 audience.isByToken ? .none : audience.channel.state == .active ? .kept : .new
             channels.append(.init(bundleId: app, environment: environment, variant: variant, channel: fate))
@@ -38,7 +38,7 @@ extension EventStore {
             }
         }
         return Contract.ReopenedEvent(
-            channels: channels, broadcasts: ends.resent.map(\.words),
+            channels: channels, broadcasts: ends.resent.map(\.text),
             warnings: warnings + (try await outlook(of: key, now: now)), event)
     }
 }
@@ -49,7 +49,7 @@ extension EventChange {
         var lanes: [Lane] = []
         /// The audiences that took no messages: all of an event that was over, otherwise those that had an end. With each,
         /// whether its devices may have got the end.
-        var opened: [Contract.AudienceSelector: Bool] = [:]
+        var mayHaveEnd: [Contract.AudienceSelector: Bool] = [:]
         /// Broadcasts that are sent now: those that an end had superseded, in order of acceptance, and the newest content.
         var resent: [UUID] = []
         /// The audiences whose newest content must be sent once more.
@@ -59,7 +59,7 @@ extension EventChange {
             let before = lane
             let (mayHaveLeft, needsNews) = lane.takeBackEnd(at: now)
             lanes.append(lane)
-            if (before.fencedAt ?? before.closedAt) != nil { opened[.init(lane.audience.id)] = mayHaveLeft }
+            if (before.fencedAt ?? before.closedAt) != nil { mayHaveEnd[.init(lane.audience.id)] = mayHaveLeft }
             if needsNews { lackNews.append(.only(lane.audience.id)) }
             for (message, before) in zip(lane.messages, before.messages)
             where before.state.isSettled && !message.state.isSettled && !resent.contains(message.broadcast) {
@@ -88,7 +88,7 @@ extension EventChange {
                 if chosen?.contains(where: { $0.matches(audience) }) ?? true { ends.takeBack(&all[index], at: now) }
             }
         }
-        guard isOver || !ends.opened.isEmpty else { return ends }
+        guard isOver || !ends.mayHaveEnd.isEmpty else { return ends }
         if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
         // Ends that were sent to nobody are withdrawn.
         let withdrawn = try await connection.query(
@@ -106,7 +106,7 @@ extension EventChange {
             update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
                 updated_at = \(now) where key = \(key.rawValue)
             """,
-            keepChannels(of: "\(ends.lanes.map(\.id))"),
+            reviveChannels(of: "\(ends.lanes.map(\.id))"),
             audit.insert(.eventReopened, .init(eventKey: key), of: Set(ends.lanes.map(\.audience.bundleID))),
             // The start resumes at its time (`StartWindow.from`). An installation that already got one gets no other.
             """

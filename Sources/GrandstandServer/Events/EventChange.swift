@@ -25,7 +25,7 @@ struct EventChange: Sendable {
     }
 
     /// Locks the row of an event.
-    static func locked(_ key: EventKey, on connection: PostgresConnection) async throws -> Locked? {
+    static func lockRow(_ key: EventKey, on connection: PostgresConnection) async throws -> Locked? {
         try await connection.query(
             """
             select version, starts_at as "startsAt", ends_at as "endsAt",
@@ -42,7 +42,7 @@ struct EventChange: Sendable {
     static func lock(
         _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
     ) async throws -> Locked {
-        guard let event = try await locked(key, on: connection),
+        guard let event = try await lockRow(key, on: connection),
             try await EventReach.reaches(reach, event: key, on: connection)
         else { throw Problem.noEvent(key) }
         return event
@@ -54,7 +54,7 @@ struct EventChange: Sendable {
     ///
     /// - Returns: its ID, or why it was refused.
     func accept(_ request: Contract.BroadcastDraft) async throws -> Result<UUID, Problem> {
-        var acceptance = try await Outbox.load([.event(key)], comparing: true, on: connection, now: now)
+        var acceptance = try await Outbox.lockLoad([.event(key)], comparing: true, on: connection, now: now)
         let intake = Intake(target: .event(key), request: request, actor: actor, at: now)
         let broadcast = Result { () throws(Problem) in try acceptance.accept(intake) }
         try await connection.pipeline(Outbox.statements(acceptance) + [WakeUps.notify(acceptance.topics)])
@@ -64,7 +64,7 @@ struct EventChange: Sendable {
     /// Makes retiring channels of these lanes active again.
     ///
     /// - Parameter lanes: an expression of `bigint[]`.
-    func keepChannels(of lanes: PostgresQuery) -> PostgresQuery {
+    func reviveChannels(of lanes: PostgresQuery) -> PostgresQuery {
         ChannelStore.move(
             "c.id = any(array(select channel from audiences where lane = any(\(lanes))))", from: [.retiring],
             to: .active, at: now)
@@ -78,7 +78,7 @@ extension EventStore {
         _ body: @Sendable (EventChange) async throws -> Value
     ) async throws -> Value {
         try await database.transaction {
-            try await body(EventChange(key: key, reach: reach, actor: actor, now: now.inMicroseconds, connection: $0))
+            try await body(EventChange(key: key, reach: reach, actor: actor, now: now.asStored, connection: $0))
         }
     }
 }

@@ -60,7 +60,7 @@ struct EventDetail: ConsolePage {
         let key = event.eventKey
         title = event.name
         // An older page no longer changes.
-        refresh = visit.isAtStart ? 1 : nil
+        refresh = visit.isFirstPage ? 1 : nil
         self.event = event
         begins = event.startsAt.map { Moment($0) }
         finishes = event.endsAt.map { Moment($0) }
@@ -171,7 +171,7 @@ struct ScoreCard: Sendable {
     let scoreNote: String?
 
     /// The most cards on one page.
-    static let limit = 12
+    static let maxCards = 12
 
     /// - Parameters:
     ///   - broadcasts: the newest of the event, in descending order.
@@ -181,7 +181,7 @@ struct ScoreCard: Sendable {
     ) -> [ScoreCard] {
         var seen: Set<String> = []
         let first = event.audiences.filter { seen.insert(Wording.list($0.bundleId, $0.variant)).inserted }
-        return first.prefix(limit).map { ScoreCard($0, broadcasts, previews[$0.bundleId]) }
+        return first.prefix(maxCards).map { ScoreCard($0, broadcasts, previews[$0.bundleId]) }
     }
 
     private init(

@@ -39,10 +39,10 @@ extension API {
         let page = try await stores.outbox.broadcasts(
             of: key, within: visit.reach, PageRequest(limit: first.limit, cursor: visit.query["cursor"]))
         let newest =
-            visit.isAtStart ? page : try await stores.outbox.broadcasts(of: key, within: visit.reach, first)
+            visit.isFirstPage ? page : try await stores.outbox.broadcasts(of: key, within: visit.reach, first)
         var contents = EventDetail.Contents(
             event: event, version: versioned.version, page: page, newest: newest.items)
-        if visit.isAtStart {
+        if visit.isFirstPage {
             contents.scheduled = try await stores.outbox.broadcasts(
                 of: key, within: visit.reach, first, isScheduled: true
             ).items
@@ -109,7 +109,7 @@ struct EventList: ConsolePage {
                 label: state?.rawValue ?? "all", isChosen: state == filter.state)
         }
         parts = ["Live", "Next", "Over"].compactMap { heading in
-            let rows = rows.filter { $0.part == heading }
+            let rows = rows.filter { $0.section == heading }
             return rows.isEmpty ? nil : (heading, rows)
         }
         onward = next.map { ConsolePath.link(visit.path, kept + [("state", filter.state?.rawValue), ("cursor", $0)]) }
@@ -121,7 +121,7 @@ struct EventRow: Sendable {
     let event: Contract.Event
     let eventHref: String
     /// The part of the list that it is in.
-    let part: String
+    let section: String
     let starts: Moment?
     /// What lock screens show of a live event, and what they showed last of one that is over.
     let score: ContentLine?
@@ -131,7 +131,7 @@ struct EventRow: Sendable {
     init(_ event: Contract.Event, _ score: ContentLine?) {
         self.event = event
         eventHref = ConsolePath.event(event.eventKey)
-        part = event.state == .live ? "Live" : event.state == .scheduled ? "Next" : "Over"
+        section = event.state == .live ? "Live" : event.state == .scheduled ? "Next" : "Over"
         starts = event.startsAt.map { Moment($0) }
         self.score = score
         remark = [event.kind, event.channelsNote].compactMap(\.self).joined(separator: " · ")
@@ -167,7 +167,7 @@ extension Resource {
                 words: [
                     "For sport Apple recommends noMessageStored: whoever was offline gets no old score. Apps from Xcode use "
                         + "development, those from TestFlight and the App Store production."
-                ], asks: true, initial: formDefaults,
+                ], hasPage: true, initial: formDefaults,
                 notice: { _, _ in "It is declared; its channels are made when their time comes." }),
             Action(
                 path: "/events/:key/broadcasts/:id/withdraw", operation: .cancelBroadcast, label: "Withdraw",
@@ -179,7 +179,7 @@ extension Resource {
                     "With an end message, the activities on lock screens end, too. Without it, they stay until they are "
                         + "stale or twelve hours old.",
                     "You can reopen the event while its channels exist. Activities that received the end stay ended.",
-                ], asks: true,
+                ], hasPage: true,
                 notice: { _, fields in
                     fields["end"] == "true"
                         ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent."
@@ -192,14 +192,14 @@ extension Resource {
                         + "were offline.",
                     "An activity that received the end cannot be restored. The sooner you reopen, the fewer are lost. "
                         + "The followers of a channel that was deleted are lost.",
-                ], hidden: ["audiences"], asks: true,
+                ], hidden: ["audiences"], hasPage: true,
                 notice: { event, _ in (["The event is reopened."] + event.texts("warnings")).joined(separator: " ") }),
             Action(
                 path: "/events/:key/start", operation: .startEvent, label: "Start now",
                 words: [
                     "A push starts the activity on the phones of all who follow one of its topics. A start goes to a phone "
                         + "once, and cannot be taken back there."
-                ], asks: true, notice: { _, _ in "The start is being sent." }),
+                ], hasPage: true, notice: { _, _ in "The start is being sent." }),
             Action(
                 path: "/events/:key/stop", operation: .stopStart, label: "Stop",
                 notice: { _, _ in "Pushes that were not sent yet are stopped. “Start now” sends them." }),

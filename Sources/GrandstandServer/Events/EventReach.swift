@@ -39,7 +39,7 @@ enum EventReach {
     /// Refuses the key of a new event if other API keys are bound to a prefix of it.
     ///
     /// - Throws: `forbidden`.
-    static func requireFree(
+    static func refuseReserved(
         _ key: EventKey, for reach: AppReach, now: Date, on connection: some PostgresQuerying
     ) async throws {
         guard reach != .all, reach.eventKeyPrefix == nil else { return }

@@ -168,7 +168,7 @@ enum Advice {
     private static let rows = EmbeddedFiles.rows(of: "runbook.md").filter { $0.count == 2 }
 
     /// What the runbook says about a reason; `nil`: nothing.
-    static func known(_ reason: String?) -> String? {
+    static func about(_ reason: String?) -> String? {
         guard let reason = reason.map({ APNsReason(rawValue: $0).rawValue }) else { return nil }
         return rows.first { $0[0].contains("`\(reason)`") }.map { row in
             let text = row[1].replacing(/\[([^\]]+)\]\([^)]+\)/) { $0.output.1 }.replacing("`", with: "")
@@ -179,12 +179,12 @@ enum Advice {
     /// Advice about a rejected or expired delivery; `nil` for other states.
     static func delivery(_ state: Contract.DeliveryState, reason: String?) -> String? {
         guard state == .rejected || state == .expired else { return nil }
-        return known(reason) ?? "Phones may not have this content: send the newest state. See docs/runbook.md."
+        return about(reason) ?? "Phones may not have this content: send the newest state. See docs/runbook.md."
     }
 
     /// Shows the reason of a channel's state, and advice.
     static func pieces(_ reason: String?, isActive: Bool) -> [Piece] {
-        [.quoted(reason ?? ""), .words(isActive ? "" : known(reason) ?? "")]
+        [.quoted(reason ?? ""), .words(isActive ? "" : about(reason) ?? "")]
     }
 
     static let capability =

@@ -14,9 +14,9 @@ extension API {
     func admit(_ request: Request, _ context: APIContext, _ route: Route) async throws -> APIKey? {
         guard let scopes = route.scopes else { return nil }
         guard let secret = Self.bearer(request.headers[.authorization]) else {
-            throw authFailure("Send your key as Authorization: Bearer <secret>.", context)
+            throw countFailure("Send your key as Authorization: Bearer <secret>.", context)
         }
-        let key = try await identify(String(secret), context, for: scopes)
+        let key = try await authenticate(String(secret), context, for: scopes)
         try Self.check(key, for: scopes)
         try Self.checkApp(key, context, route)
         return key
@@ -37,11 +37,11 @@ extension API {
     /// sign-in both use this function.
     ///
     /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
-    func identify(
+    func authenticate(
         _ secret: String, _ context: APIContext, for scopes: [Contract.Scope]
     ) async throws -> APIKey {
         guard let key = try await keys.authenticate(secret), !key.isExpired(at: now()) else {
-            throw authFailure("This key is not known, has expired, or was revoked.", context)
+            throw countFailure("This key is not known, has expired, or was revoked.", context)
         }
         try countRequest(key, context, for: scopes)
         return key
@@ -54,7 +54,7 @@ extension API {
         if !key.isForClientApps { onTrust(context.channel) }
         let standing = limits.take(key, for: scopes, at: now())
         RequestShare.current?.assign(to: key.id, standing)
-        if let standing, standing.isExhausted {
+        if let standing, standing.isRefused {
             throw Problem.tooMany("requests of the key \(key.name)", wait: standing.reset)
         }
         keys.noteUse(key)
@@ -76,8 +76,8 @@ extension API {
 
     /// Counts a failed authentication against the caller's address. Returns a problem with `detail`, or `rate-limited`
     /// after too many failures.
-    func authFailure(_ detail: String, _ context: APIContext) -> Problem {
-        guard let standing = limits.authFailures.take(context.callerNetwork, at: now()), standing.isExhausted else {
+    func countFailure(_ detail: String, _ context: APIContext) -> Problem {
+        guard let standing = limits.authFailures.take(context.callerNetwork, at: now()), standing.isRefused else {
             return Problem(.unauthenticated, detail)
         }
         return .tooMany("requests without a valid key from this address", wait: standing.reset)
@@ -164,8 +164,8 @@ extension Visit {
 /// The IDs need not be hard to guess. The system's random generator is not used for each, because each call of the
 /// generator is a system call.
 enum RequestIDs {
-    private static let count = Atomic<UInt64>(.random(in: .min ... .max))
+    private static let nextID = Atomic<UInt64>(.random(in: .min ... .max))
 
     /// Up to 16 hexadecimal digits.
-    static func next() -> String { String(count.wrappingAdd(1, ordering: .relaxed).oldValue, radix: 16) }
+    static func next() -> String { String(nextID.wrappingAdd(1, ordering: .relaxed).oldValue, radix: 16) }
 }

@@ -112,7 +112,7 @@ package enum ContractText {
         var blocks: [String: [Substring]] = [:]
         var (section, name) = ("", "")
         for line in yaml.split(separator: "\n") {
-            switch line.depth {
+            switch line.indent {
             case 0...2: section = line.name
             case 3...4: name = "\(section) \(line.name)"
             default: blocks[name, default: []].append(line)
@@ -130,12 +130,12 @@ extension [Substring] {
         guard let place = firstIndex(where: { $0.hasPrefix(start) }) else { return "" }
         let value = self[place].dropFirst(start.count)
         guard value.hasPrefix(">") else { return value.plain }
-        return self[(place + 1)...].prefix { $0.depth > 6 }.map { String($0).trimmed }.joined(separator: " ")
+        return self[(place + 1)...].prefix { $0.indent > 6 }.map { String($0).trimmed }.joined(separator: " ")
     }
 
     /// The value of an inner member, such as a property or a word of an enumeration.
     subscript(member name: String) -> Substring? {
-        first { $0.depth == 8 && $0.name == name }?.drop { $0 != ":" }.dropFirst(2)
+        first { $0.indent == 8 && $0.name == name }?.drop { $0 != ":" }.dropFirst(2)
     }
 
     /// The first of the lines that refers to a component.
@@ -143,7 +143,7 @@ extension [Substring] {
 }
 
 extension Substring {
-    fileprivate var depth: Int { utf8.prefix { $0 == UInt8(ascii: " ") }.count }
+    fileprivate var indent: Int { utf8.prefix { $0 == UInt8(ascii: " ") }.count }
 
     /// The name at the beginning of the line.
     fileprivate var name: String { drop { $0 == " " }.prefix { $0 != ":" }.plain }

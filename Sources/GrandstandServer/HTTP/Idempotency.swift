@@ -134,8 +134,8 @@ struct IdempotencyStore: Sendable {
 
     /// Performs a request of several steps once. A step may be a call to Apple.
     ///
-    /// The ID of the object that `work` creates is stored in the same transaction as the object (`note`). A repetition
-    /// calls `recover` with this ID.
+    /// The ID of the object that `work` creates is stored in the same transaction as the object (`record`). A
+    /// repetition calls `recover` with this ID.
     ///
     /// - Parameters:
     ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
@@ -154,7 +154,7 @@ struct IdempotencyStore: Sendable {
                 answer.headers[.idempotentReplayed] = "true"
             } else {
                 var request = request
-                request.former = entry?.resource
+                request.formerID = entry?.resource
                 answer = try await IdempotentRequest.$current.withValue(request) { try await work() }
             }
             // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
@@ -180,7 +180,7 @@ struct IdempotentRequest: Sendable {
     /// When the request came.
     var at: Date
     /// The resource that an earlier attempt began and that was not completed.
-    var former: UUID?
+    var formerID: UUID?
 
     /// The primary key of the request's row.
     var id: [UInt8] { SHA256.hash(Array("\(caller.uuidString) \(key)".utf8)) }
@@ -191,7 +191,7 @@ struct IdempotentRequest: Sendable {
     /// Stores the resource that is being made.
     ///
     /// - Throws: `idempotency-in-progress` if another replica has begun the same request meanwhile.
-    func note(_ resource: UUID, on connection: PostgresConnection) async throws {
+    func record(_ resource: UUID, on connection: PostgresConnection) async throws {
         guard try await claim(making: resource, on: connection) else { throw Problem.inProgress }
     }
 
@@ -208,7 +208,7 @@ struct IdempotentRequest: Sendable {
             on conflict (id) do update set fingerprint = excluded.fingerprint, body = null,
                 accepted_at = excluded.accepted_at, resource = excluded.resource, status = null
             where i.accepted_at < \(oldest)
-                or i.status is null and i.resource is not distinct from \(former)::uuid
+                or i.status is null and i.resource is not distinct from \(formerID)::uuid
             returning id
             """
         ).isEmpty

@@ -29,10 +29,10 @@ struct ProblemMiddleware: RouterMiddleware {
         }
         context.logger = api.logger
         let share = RequestShare(api.bodyRoom)
-        defer { share.leave() }
+        defer { share.release() }
         let request = request.forwarded(by: api.configuration.trustedProxies, &context)
         // Each request waits for the database for a limited time.
-        let limit = PostgresTimeLimit.forRequest(api.configuration.databaseWait)
+        let limit = PostgresTimeLimit.forRequest(api.configuration.databaseTimeout)
         var response = await PostgresTimeLimit.$current.withValue(limit) {
             await RequestShare.$current.withValue(share) { await answer(request, context, next) }
         }

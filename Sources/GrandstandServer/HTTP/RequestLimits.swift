@@ -39,7 +39,7 @@ final class RequestShare: Sendable {
     private struct State {
         var caller: UUID?
         var rate: RateLimit.Standing?
-        var taken = 0
+        var heldBytes = 0
         var clientLeft: Bool?
     }
 
@@ -55,7 +55,7 @@ final class RequestShare: Sendable {
     func assign(to caller: UUID, _ rate: RateLimit.Standing?) {
         state.withLock { state in
             // Room that was taken before is given back under the same name.
-            if state.taken == 0 { state.caller = caller }
+            if state.heldBytes == 0 { state.caller = caller }
             state.rate = rate
         }
     }
@@ -67,7 +67,7 @@ final class RequestShare: Sendable {
     var clientLeft: Bool? { state.withLock { $0.clientLeft } }
 
     /// Notes that the body is incomplete because of the client. Its other errors are the server's.
-    fileprivate func broke(_ error: any Error) -> Problem {
+    fileprivate func failBody(_ error: any Error) -> Problem {
         let isGone = [nil, .invalidEOFState, .closedConnection].contains(error as? HTTPParserError)
         let why = isGone ? "the connection ended before it did" : "\(error)"
         state.withLock { $0.clientLeft = isGone }
@@ -78,12 +78,12 @@ final class RequestShare: Sendable {
     /// arrive, so that phones that send slowly take none.
     ///
     /// - Throws: `rate-limited` with status 503 if there is no room.
-    fileprivate func receive(_ received: Int, of announced: Int) throws(Problem) {
+    fileprivate func reserve(_ received: Int, of announced: Int) throws(Problem) {
         let hasRoom = state.withLock { state in
             let isLarge = max(received, announced) > Route.standardBodyLimit
-            let wanted = max(state.taken, received, isLarge ? announced : 0)
-            guard room.take(wanted - state.taken, for: state.caller, isLarge: isLarge) else { return false }
-            state.taken = wanted
+            let wanted = max(state.heldBytes, received, isLarge ? announced : 0)
+            guard room.take(wanted - state.heldBytes, for: state.caller, isLarge: isLarge) else { return false }
+            state.heldBytes = wanted
             return true
         }
         guard !hasRoom else { return }
@@ -96,10 +96,10 @@ final class RequestShare: Sendable {
     }
 
     /// Frees the room after the answer.
-    func leave() {
+    func release() {
         state.withLock { state in
-            _ = room.take(-state.taken, for: state.caller)
-            state.taken = 0
+            _ = room.take(-state.heldBytes, for: state.caller)
+            state.heldBytes = 0
         }
     }
 }
@@ -120,16 +120,16 @@ extension Request {
         // Without the middleware, only the room of this body is bounded.
         let share = RequestShare.current ?? RequestShare(BodyRoom())
         // Reserve the whole length first. Otherwise many bodies could be read in part and then find no room.
-        try share.receive(0, of: length)
+        try share.reserve(0, of: length)
         var bytes: [UInt8] = []
         do {
             for try await buffer in body {
                 guard bytes.count + buffer.readableBytes <= limit else { throw Self.tooLarge(limit) }
                 bytes += buffer.readableBytesView
-                try share.receive(bytes.count, of: length)
+                try share.reserve(bytes.count, of: length)
             }
         } catch  where !(error is Problem) {
-            throw share.broke(error)
+            throw share.failBody(error)
         }
         return bytes
     }
@@ -181,8 +181,8 @@ final class RateLimits: Sendable {
     /// - Returns: the limit that is exceeded; `nil`: none.
     func countWrongSecret(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
         let pair = wrongSecrets.take("\(installation) \(address)", at: now)
-        let standing = pair?.isExhausted == true ? pair : authFailures.take(address, at: now)
-        return standing.flatMap { $0.isExhausted ? $0 : nil }
+        let standing = pair?.isRefused == true ? pair : authFailures.take(address, at: now)
+        return standing.flatMap { $0.isRefused ? $0 : nil }
     }
 
     /// The limit of an address with too many new installations; `nil`: another installation may register.
@@ -196,7 +196,7 @@ final class RateLimits: Sendable {
     func newInstallation(from address: String, at now: Date, _ count: Double) -> RateLimit.Standing? {
         let known = IPAddress(address.contains(":") ? address + "::" : address)
         guard known.map(NetworkGuard().allows) ?? true else { return nil }
-        return newInstallations.take(address, at: now, count).flatMap { $0.isExhausted ? $0 : nil }
+        return newInstallations.take(address, at: now, count).flatMap { $0.isRefused ? $0 : nil }
     }
 }
 
@@ -204,7 +204,7 @@ final class RateLimits: Sendable {
 final class Buckets<Name: Hashable & Sendable>: Sendable {
     /// The maximum number of buckets. When a new bucket would exceed this number, full buckets are removed, as if nothing
     /// had been taken; without a full one all are, so that the memory stays bounded.
-    private static var capacity: Int { 20_000 }
+    private static var maxBuckets: Int { 20_000 }
 
     private let policy: RateLimit.Policy?
     private let buckets = Mutex<[Name: RateLimit]>([:])
@@ -216,13 +216,13 @@ final class Buckets<Name: Hashable & Sendable>: Sendable {
     func take(_ name: Name, at now: Date, _ count: Double = 1) -> RateLimit.Standing? {
         guard let policy else { return nil }
         return buckets.withLock { buckets in
-            if buckets[name] == nil, buckets.count >= Self.capacity {
+            if buckets[name] == nil, buckets.count >= Self.maxBuckets {
                 buckets = buckets.filter { _, bucket in
                     var bucket = bucket
                     let standing = bucket.take(policy, at: now, 0)
                     return standing.remaining < standing.limit
                 }
-                if buckets.count >= Self.capacity { buckets.removeAll() }
+                if buckets.count >= Self.maxBuckets { buckets.removeAll() }
             }
             return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now, count)
         }

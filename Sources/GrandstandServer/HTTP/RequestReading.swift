@@ -25,12 +25,12 @@ extension PathReading {
     ///   because then it is the caller's mistake, and not a missing app.
     /// - Throws: `kind`; `forbidden` for an app out of reach.
     func bundleID(orThrow kind: Problem.Kind = .appNotFound) throws(Problem) -> BundleID {
-        let bundleID: BundleID = try name("bundleId", BundleID.rule, orThrow: kind)
+        let bundleID: BundleID = try readName("bundleId", BundleID.rule, orThrow: kind)
         try requireAccess(to: bundleID)
         return bundleID
     }
 
-    private func name<Name: RawRepresentable<String>>(
+    private func readName<Name: RawRepresentable<String>>(
         _ parameter: String, _ rule: String, orThrow kind: Problem.Kind
     ) throws(Problem) -> Name {
         if let name = Name(rawValue: text(parameter)) { return name }
@@ -53,7 +53,7 @@ extension PathReading {
 
     /// - Parameter kind: the problem for text that cannot be an event key: `invalid-request` if the request writes.
     func eventKey(orThrow kind: Problem.Kind = .eventNotFound) throws(Problem) -> EventKey {
-        try name("key", EventKey.rule, orThrow: kind)
+        try readName("key", EventKey.rule, orThrow: kind)
     }
 
     /// Reads a UUID. Invalid text gives the same error as an unknown ID.

@@ -29,14 +29,14 @@ extension KeyStore {
                 }
                 own = AppReach(of: Array(registered), eventKeyPrefix: own.eventKeyPrefix)
             }
-            try await Self.requireFree(own, now: now, on: connection)
+            try await Self.refuseOverlap(own, now: now, on: connection)
             return try await Self.issue(draft, for: own, .keyCreated, AuditRows(by: actor, at: now), on: connection)
         }
     }
 
     /// Refuses a prefix that overlaps the prefix of keys of other apps, because an event key with both prefixes would
     /// belong to both.
-    private static func requireFree(_ reach: AppReach, now: Date, on connection: PostgresConnection) async throws {
+    private static func refuseOverlap(_ reach: AppReach, now: Date, on connection: PostgresConnection) async throws {
         guard let prefix = reach.eventKeyPrefix?.rawValue else { return }
         // This lock makes two creations at the same time check one after the other.
         try await connection.query("lock table api_keys in share row exclusive mode")
@@ -68,7 +68,7 @@ extension KeyStore {
             """
             \(Self.selection(at: now())) where k.id = \(id) and \(ReachColumns.isWithin(reach, of: "k"))
             """)
-        guard let row = rows.first else { throw Problem(.keyNotFound, "There is no key \(id.words).") }
+        guard let row = rows.first else { throw Problem(.keyNotFound, "There is no key \(id.text).") }
         return try row.read()
     }
 
@@ -87,7 +87,7 @@ extension KeyStore {
                     and \(Self.isActive(at: now)) and \(ReachColumns.isWithin(reach, of: "k")) for update
                 """)
             guard let old = try rows.first.map(Self.key) else {
-                throw Problem(.keyNotFound, "There is no key \(id.words) that is active and not replaced.")
+                throw Problem(.keyNotFound, "There is no key \(id.text) that is active and not replaced.")
             }
             // The new key expires when the old one would have, so rotation does not prolong a limited key.
             let draft = Contract.KeyDraft(name: old.name, scopes: Array(old.scopes), expiresAt: old.expiresAt)

@@ -10,11 +10,11 @@ extension Resource {
             Listing(
                 operation: .listKeys, caption: "Keys, the newest first; secrets are not stored",
                 nothing: "You can see no keys.",
-                columns: [.link("name")] + ofKeys)
+                columns: [.link("name")] + keyFields)
         },
         detail: Detail(
             operation: .getKey, title: { key, _ in "Key \(key.text("name"))" },
-            facts: ofKeys + [Field("revokedAt", as: "Revoked")]),
+            facts: keyFields + [Field("revokedAt", as: "Revoked")]),
         actions: [
             Action(
                 path: "", operation: .createKey, label: "Make the key",
@@ -36,7 +36,7 @@ extension Resource {
                 notice: { _, _ in "The key was revoked. Nobody has access with it any more." }),
         ])
 
-    private static let ofKeys: [Field] = [
+    private static let keyFields: [Field] = [
         Field("State") { key, _ in
             let state = key.text("state")
             return [.state(key["replacedBy"]?.string == nil ? state : state + ", replaced")]

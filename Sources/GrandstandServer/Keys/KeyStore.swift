@@ -26,11 +26,11 @@ package final class KeyStore: Sendable {
     let now: @Sendable () -> Date
     private let staleLimit: TimeInterval
     /// When each key was last used, until it is written.
-    let uses = Mutex<[UUID: Date]>([:])
+    let lastUses = Mutex<[UUID: Date]>([:])
     let state = Mutex(State())
     /// One reading at a time. After it comes a pause of four times its duration, so that wrong keys take a bounded share of
     /// the database.
-    private let readings = SingleFlight { $0 * 4 }
+    private let readFlight = SingleFlight { $0 * 4 }
 
     /// - Parameter staleLimit: how many seconds keys stay valid while the database cannot confirm them.
     init(
@@ -43,7 +43,7 @@ package final class KeyStore: Sendable {
     func reloadSoon() { Task.detached { try? await self.reload() } }
 
     /// Takes over a reading that began after the call. If it fails, the keys in memory stay as they were.
-    func reload() async throws { try await readings.run { try await self.read() } }
+    func reload() async throws { try await readFlight.run { try await self.read() } }
 
     private func read() async throws {
         while true {
@@ -110,12 +110,12 @@ package final class KeyStore: Sendable {
     /// Notes that a key is in use. The method is cheap enough to be called for every request.
     func noteUse(_ key: APIKey) {
         let now = now()
-        uses.withLock { $0[key.id] = now }
+        lastUses.withLock { $0[key.id] = now }
     }
 
     /// Writes the uses since the last write, all in one statement. If the write fails, they are lost.
     func writeUses() async throws {
-        let batch = uses.withLock { uses in
+        let batch = lastUses.withLock { uses in
             defer { uses = [:] }
             return uses
         }

@@ -17,7 +17,7 @@ struct LookupStore: Sendable {
     }
 
     /// A snapshot that sees everything, used to ask for the journal's present position.
-    static let maxSnapshot = "9223372036854775807:9223372036854775807:"
+    static let journalEnd = "9223372036854775807:9223372036854775807:"
 
     /// The subjects of the changes that were committed since `position`, and the journal's present position.
     ///
@@ -64,7 +64,7 @@ struct LookupStore: Sendable {
             from events e join audiences u on u.event_key = e.key
             join apps a on a.bundle_id = u.bundle_id
             left join channels c on c.id = u.channel and c.state in \(Channel.State.sql(.takesMessages))
-            \(Self.failedCreation)
+            \(Self.failedCreationJoin)
             where e.key = any(\(keys.map(\.rawValue))) order by e.key, u.position
             """)
         return Dictionary(grouping: try rows.read(LookupRecord.self), by: \.key)
@@ -96,7 +96,7 @@ struct LookupStore: Sendable {
     }
 
     /// Joins, as `f`, the failed attempt to create a channel for the audience `u`, if `u` has no channel `c`.
-    static let failedCreation: PostgresQuery = """
+    static let failedCreationJoin: PostgresQuery = """
         left join lateral (
             select k.reason, k.next_attempt_at from channels k
             where c.channel_id is null and k.event_key = u.event_key and k.state = 'failed'

@@ -11,20 +11,20 @@ final class LookupHandler: ExchangeHandler {
     private let lookups: LookupResponder
     /// Told how many requests were answered, for the connection's timeouts. The answers of this handler go from the
     /// encoder's place to the network, so no other handler sees them.
-    private let onAnswered: (Int) -> Void
+    private let countAnswers: (Int) -> Void
     /// The encoder's context. Bytes that are written to this context do not pass the encoder but go on to the network,
     /// because the bytes are already encoded.
     private var encoderContext: ChannelHandlerContext?
     /// The requests that were passed on and are not answered yet.
-    private var passedOn = 0
+    private var routedCount = 0
     /// The answer to a request whose end has not been read yet.
     private var answer: LookupResponse?
     /// Answers that are written and not flushed yet.
-    private var unflushed = 0
+    private var unsentCount = 0
 
     init(lookups: LookupResponder, onAnswered: @escaping (Int) -> Void) {
         self.lookups = lookups
-        self.onAnswered = onAnswered
+        self.countAnswers = onAnswered
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -38,33 +38,33 @@ final class LookupHandler: ExchangeHandler {
         case .head(let head):
             // If the client does not read its answers, the request goes to the router, which waits for the client only
             // for a limited time.
-            if passedOn == 0, encoderContext != nil, context.channel.isWritable {
+            if routedCount == 0, encoderContext != nil, context.channel.isWritable {
                 answer = lookups.answer(head)
                 if answer != nil { return }
             }
-            passedOn += 1
+            routedCount += 1
         case .body: break
         case .end:
             guard let answer, let encoderContext else { break }
             self.answer = nil
             encoderContext.write(NIOAny(Self.bytes(answer, context.channel.allocator)), promise: nil)
-            unflushed += 1
+            unsentCount += 1
             return
         }
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if unflushed > 0 {
+        if unsentCount > 0 {
             context.flush()
-            onAnswered(unflushed)
-            unflushed = 0
+            countAnswers(unsentCount)
+            unsentCount = 0
         }
         context.fireChannelReadComplete()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { passedOn -= 1 }
+        if case .end = unwrapOutboundIn(data) { routedCount -= 1 }
         context.write(data, promise: promise)
     }
 

@@ -35,7 +35,7 @@ final class LookupReplica: Sendable {
 
     struct State {
         /// The dictionary is changed in place under the lock: if a copy were kept, the next change would copy all of it.
-        var entries: [EventKey: LookupEntry] = [:]
+        var entries: [EventKey: LookupEvent] = [:]
         /// Events that this process has changed and no refresh has read since, each with the number of its change.
         var unreadChanges: [EventKey: Int] = [:]
         var changeCount = 0
@@ -49,7 +49,7 @@ final class LookupReplica: Sendable {
         /// The bodies of list pages, by the URI that asked for them, and when they are too old to be used. They lack no
         /// change of this process.
         var pages: [String: LookupBody] = [:]
-        var pagesEnd = ContinuousClock.now
+        var pagesUntil = ContinuousClock.now
     }
 
     let store: LookupStore
@@ -100,7 +100,7 @@ final class LookupReplica: Sendable {
             state.needsAll = false
             return (state.position, state.changeCount)
         }
-        let (subjects, end) = try await store.changes(since: position ?? LookupStore.maxSnapshot)
+        let (subjects, end) = try await store.changes(since: position ?? LookupStore.journalEnd)
         if subjects.contains("keys") { keys?.reloadSoon() }
         var keys = Set(subjects.compactMap(LookupStore.event))
         // The events in memory are read, too, so that those that were deleted are forgotten.
@@ -126,7 +126,7 @@ final class LookupReplica: Sendable {
     func put(_ key: EventKey, _ records: [LookupRecord]) {
         state.withLock { state in
             guard state.entries[key]?.records ?? [] != records else { return }
-            state.entries[key] = records.isEmpty ? nil : LookupEntry(records)
+            state.entries[key] = records.isEmpty ? nil : LookupEvent(records)
         }
     }
 
@@ -193,7 +193,8 @@ final class LookupReplica: Sendable {
     func knownPage(_ uri: String) -> (body: LookupBody, age: Int)? {
         let now = now()
         return state.withLock { state in
-            guard state.pagesEnd > .now, let body = state.pages[uri], let age = self.age(state.confirmedAt, now) else {
+            guard state.pagesUntil > .now, let body = state.pages[uri], let age = self.age(state.confirmedAt, now)
+            else {
                 return nil
             }
             return (body, age)
@@ -226,8 +227,8 @@ final class LookupReplica: Sendable {
         let body = LookupBody(JSONWriter.text(query.page(of: events, for: app, now: now)))
         state.withLock { state in
             guard state.changeCount == changes else { return }
-            if state.pagesEnd <= .now || state.pages.count >= Self.maxPages {
-                (state.pages, state.pagesEnd) = ([:], .now + .seconds(1))
+            if state.pagesUntil <= .now || state.pages.count >= Self.maxPages {
+                (state.pages, state.pagesUntil) = ([:], .now + .seconds(1))
             }
             state.pages[uri] = body
         }
@@ -241,7 +242,7 @@ final class LookupReplica: Sendable {
 
     /// Seconds without confirmation after which answers contain their age. This time is longer than the half
     /// second between refreshes, so a check that is slightly late does not make answers stale.
-    private static let grace: TimeInterval = 2
+    private static let freshFor: TimeInterval = 2
 
     /// The age of an answer; 0: it is current. `nil`: nothing has been read yet, or memory is too old.
     ///
@@ -250,7 +251,7 @@ final class LookupReplica: Sendable {
         guard let confirmedAt else { return nil }
         let age = now.timeIntervalSince(confirmedAt)
         if age > settings.staleLimit { return nil }
-        return age <= Self.grace && !isBehind ? 0 : Int(max(age, Self.grace))
+        return age <= Self.freshFor && !isBehind ? 0 : Int(max(age, Self.freshFor))
     }
 
     /// The database cannot be asked, and memory has no answer either.

@@ -74,7 +74,7 @@ struct LookupResponder: Sendable {
             return replica.knownPage(uri).map { ($0.body, $0.age, key, ofList) }
         }
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
-            let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
+            let (name, variant) = Self.split(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let known = replica.known(
                 LookupKey(
                     app: AppEnvironment(bundleID: bundleID, environment: environment), key: eventKey,
@@ -84,7 +84,7 @@ struct LookupResponder: Sendable {
     }
 
     /// Splits the last part of a path into the name and the variant; `nil`: the query has something else.
-    private static func named(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, variant: Variant?)? {
+    private static func split(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, variant: Variant?)? {
         guard let mark = part.firstIndex(of: UInt8(ascii: "?")) else { return (part, nil) }
         let query = part[part.index(after: mark)...]
         let name = "variant=".utf8

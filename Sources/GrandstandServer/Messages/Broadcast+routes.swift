@@ -27,7 +27,7 @@ extension API {
                 return try await acceptEach(try Contract.BroadcastBatch.items(of: body), context)
             },
             Route(.broadcastToChannel) { request, context in
-                let channel = try await channel(context)
+                let channel = try await freeChannel(context)
                 let intake = try await Intake(.channel(channel.id), .checked(request.json()), context.caller, at: now())
                 guard intake.request.audiences == nil else {
                     throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
@@ -83,7 +83,7 @@ extension API {
     }
 
     /// The channel in the path, if a request may send to it directly: it is active, and no event owns it.
-    private func channel(_ context: APIContext) async throws -> Channel {
+    private func freeChannel(_ context: APIContext) async throws -> Channel {
         let channel = try await stores.channels.recorded(
             try context.id(orThrow: .channelNotFound), of: try context.app(), among: stores.apps)
         if let key = channel.eventKey {
@@ -101,11 +101,11 @@ extension API {
 /// Where calls with several broadcasts wait before they take a database connection. Without this wait, large calls would
 /// hold all connections, and urgent messages would wait for a connection.
 struct BulkTurns: Sendable {
-    private let bulk = Semaphore(permits: bulkPermits)
-    private let batches = Semaphore(permits: batchPermits)
+    private let bulkGate = Semaphore(permits: bulkPermits)
+    private let batchGate = Semaphore(permits: batchPermits)
 
     /// A call with at least this many bytes counts as bulk.
-    static let bulkBytes = 16_384
+    static let minBulkBytes = 16_384
     /// The maximum number of bulk calls that are accepted at the same time. A call with 500 items uses a processor and
     /// a connection for a tenth of a second. With four such calls at a time, no processor or connection was left for a
     /// single urgent message. Two bulk calls at a time were not faster than one.
@@ -113,7 +113,7 @@ struct BulkTurns: Sendable {
     /// The maximum number of smaller calls that are accepted at the same time.
     static let batchPermits = 2
 
-    func turn(for bytes: Int) -> Semaphore { bytes >= Self.bulkBytes ? bulk : batches }
+    func turn(for bytes: Int) -> Semaphore { bytes >= Self.minBulkBytes ? bulkGate : batchGate }
 }
 
 /// The operations on broadcasts and states that routes and pages share. Each is planned by the pure `DeliveryPlan`, and is
@@ -156,7 +156,7 @@ extension Problem {
     static let noOutboxAnswer = Problem(.internalError, "The outbox answered nothing for the broadcast.")
 
     static func broadcastNotFound(_ id: UUID) -> Problem {
-        Problem(.broadcastNotFound, "There is no broadcast \(id.words).")
+        Problem(.broadcastNotFound, "There is no broadcast \(id.text).")
     }
 }
 
@@ -166,14 +166,14 @@ extension Contract.BroadcastBatch {
     static let maximumBytes = 4 * 1024 * 1024
 
     /// The shape of the body of `POST /v1/broadcasts` without that of its items.
-    private static let envelope = RequestShape.object(
+    private static let bodyShape = RequestShape.object(
         [.init("items", isRequired: true, .array(.any, 1...500, isUnique: false))], excluding: [])
 
     /// Reads the items in their order, each by itself.
     ///
     /// - Throws: a problem with the whole body.
     static func items(of body: JSONValue) throws(Problem) -> [Result<Item, Problem>] {
-        try envelope.read(body) { _ throws(Problem) in }
+        try bodyShape.read(body) { _ throws(Problem) in }
         return (body["items"]?.elements ?? []).map { element in
             Result { () throws(Problem) -> Item in
                 let draft = try Contract.BroadcastDraft.checked(element, as: Contract.BroadcastItem.shape)

@@ -44,7 +44,7 @@ extension API {
                     ? "It waits for its time."
                     : form.isEnd ? "The end is on its way." : "The composed message is on its way."
             let warnings = (answer["warnings"]?.elements ?? []).compactMap(\.string)
-            return .elsewhere(
+            return .redirect(
                 ConsolePath.composer(event.eventKey), notice: ([done] + warnings).joined(separator: " "))
         } catch {
             guard let refusal = Problem(shown: error) else { throw error }
@@ -151,7 +151,7 @@ struct Composer: Sendable {
         let names = Set(audiences.compactMap(\.variant)).sorted()
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
         moreInputs = message.moreInputs
-        saysMore = MessageForm.messageOnly.dropFirst(2).contains { !message[$0].isEmpty }
+        saysMore = MessageForm.nonStateFields.dropFirst(2).contains { !message[$0].isEmpty }
         self.refusal = refusal.map { ("\($0.detail) Nothing was sent.", $0.errors) }
         self.preview = preview
         verdict = [outcome, Self.verdict(self.refusal, preview)].compactMap(\.self).joined(separator: ". ")
@@ -166,7 +166,7 @@ struct Composer: Sendable {
         }
         guard let preview else { return "" }
         let warnings = preview.warnings.count
-        return preview.largest + (warnings == 0 ? "" : ", \(Wording.count(warnings, "warning"))")
+        return preview.sizeText + (warnings == 0 ? "" : ", \(Wording.count(warnings, "warning"))")
     }
 
     private static func question(_ event: Contract.Event, _ message: MessageForm) -> String {
@@ -197,7 +197,7 @@ struct MessageEffect: Sendable {
     let previewed: [[String: String]]
     let audiencesLeftOut: String?
     /// The size of the message that is closest to its limit: `At most 312 of 5,120 bytes`.
-    let largest: String
+    let sizeText: String
     let warnings: [String]
 
     private static let maxShown = 12
@@ -209,7 +209,7 @@ struct MessageEffect: Sendable {
         previewed = preview.audiences.prefix(Self.maxShown).map(Self.audience)
         let rest = preview.audiences.count - previewed.count
         audiencesLeftOut = rest > 0 ? "\(Wording.count(rest, "more audience")) would get it." : nil
-        largest =
+        sizeText =
             preview.audiences.min { $0.limit - $0.bytes < $1.limit - $1.bytes }.map { "At most \(Self.size($0))" }
             ?? "Nobody would get it"
         warnings = preview.warnings

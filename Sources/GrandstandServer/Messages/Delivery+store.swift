@@ -16,7 +16,7 @@ enum DeliveryRow {
             .init("is_end") { $0.message.isEnd },
             .init("priority") { $0.message.priority.rawValue },
             .init("plain_priority") { $0.message.silentPriority.rawValue },
-            .init("alerting") { $0.message.alerting },
+            .init("alerting") { $0.message.hasAlert },
             .init("rings_until") { $0.message.ringsUntil },
             .init("apns_expiration") { $0.message.apnsExpiration },
             .init("expires_at") { $0.message.expiresAt },

@@ -24,7 +24,7 @@ struct Dispatcher: Sendable {
         let circuit = Mutex(Circuit())
         /// When claims look for lanes of replicas that died. During a burst one look a second is enough, because it reads
         /// all entries of settled messages in the index.
-        let reclaiming = Mutex((isBusy: false, last: Date.distantPast))
+        let lastReclaim = Mutex((isBusy: false, last: Date.distantPast))
     }
 
     /// Runs until a graceful stop. After the stop begins, the dispatcher claims no more lanes, and requests in flight
@@ -33,7 +33,7 @@ struct Dispatcher: Sendable {
         worker.counting(.circuit(rates.environment, isOpen: false))
         let loop = WorkLoop<ClaimedDelivery>(
             .init(
-                slots: concurrency, leastRoom: max(1, min(Self.batch, concurrency / 4)), minPause: Self.rest,
+                slots: concurrency, leastRoom: max(1, min(Self.maxClaim, concurrency / 4)), minPause: Self.minPause,
                 pollInterval: worker.pollInterval, runsWhenSettled: false, retry: .milliseconds(500),
                 topic: .lanes(rates.environment)),
             failure: "messages that are due could not be taken from the database", worker,
@@ -44,24 +44,24 @@ struct Dispatcher: Sendable {
     }
 
     /// The maximum number of lanes in one claim. An urgent message of another app waits for at most one such claim.
-    private static let batch = 100
+    private static let maxClaim = 100
     /// The loop rests briefly before a claim. During the rest, several verdicts are recorded together, and one claim
     /// then fills all their slots.
-    private static let rest = Duration.milliseconds(2)
+    private static let minPause = Duration.milliseconds(2)
 
     // MARK: Claim, send, settle
 
     /// Claims as many lanes as may be in flight.
     private func claim(_ free: Int, held: [ClaimedDelivery]) async throws -> Round<ClaimedDelivery> {
-        let room = min(Self.batch, free)
+        let room = min(Self.maxClaim, free)
         let at = worker.now()
         let (admitted, pause) = shared.circuit.withLock { circuit in
-            (circuit.allowance(room, flying: concurrency - free, now: at), circuit.pause(now: at))
+            (circuit.allowance(room, flying: concurrency - free, now: at), circuit.retryIn(now: at))
         }
         guard admitted > 0 else { return .idle(until: at.addingTimeInterval(pause ?? 1)) }
-        var claim = rates.claim(admitted, by: worker, at: at)
+        var claim = rates.newClaim(admitted, by: worker, at: at)
         (claim.laneInterval, claim.held) = (laneInterval, held.map(\.lane))
-        claim.leasesEndedBefore = shared.reclaiming.withLock { reclaiming in
+        claim.leasesEndedBefore = shared.lastReclaim.withLock { reclaiming in
             guard !reclaiming.isBusy || at.timeIntervalSince(reclaiming.last) >= 1 else { return .distantPast }
             reclaiming.last = at
             return at
@@ -72,7 +72,7 @@ struct Dispatcher: Sendable {
         // A claim that took fewer messages than it could leaves more work only if apps did not use their shares. A look
         // at the next due time costs less than another claim.
         let isFull = claimed.count == admitted
-        shared.reclaiming.withLock { $0.isBusy = isFull }
+        shared.lastReclaim.withLock { $0.isBusy = isFull }
         return Round(work: claimed) { [self, claim] in
             guard !isFull else { return .distantPast }
             let due = try await outbox.nextDue(in: rates.environment, limits: claim.limits)
@@ -108,7 +108,7 @@ struct Dispatcher: Sendable {
             answer, attempts: delivery.message.attempts, expiresAt: delivery.message.expiresAt, now: answered,
             jitter: .random(in: 0..<1))
         let isAccepted = if case .accepted = verdict { true } else { false }
-        if isAccepted, let asked = delivery.askedAt {
+        if isAccepted, let asked = delivery.wantedAt {
             worker.counting(.apnsAccepted(after: max(0, answered.timeIntervalSince(asked))))
         }
         let isNews = rates.note(isAccepted: isAccepted, of: delivery.address.bundleID, sentAt: sentAt, at: answered)

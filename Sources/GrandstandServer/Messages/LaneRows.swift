@@ -15,10 +15,10 @@ enum LaneRows {
     ///   - ids: an expression of `bigint[]`.
     ///   - broadcasts: an expression of `uuid[]`: a broadcast that is withdrawn, or the ends of an event, if these are
     ///     undone. Then the lanes have the settled messages that this needs, too (`forUndo`).
-    static func load(
+    static func lockLoad(
         _ ids: PostgresQuery, undoing broadcasts: PostgresQuery? = nil, on connection: PostgresConnection
     ) async throws -> [Lane] {
-        let messages = broadcasts.map { [select(ids), forUndo($0, on: ids)] } ?? loadLocked(ids)
+        let messages = broadcasts.map { [select(ids), forUndo($0, on: ids)] } ?? selectLocked(ids)
         return try lanes(try await connection.pipeline([lock(ids)] + messages))
     }
 
@@ -31,14 +31,14 @@ enum LaneRows {
     ) async throws -> (lanes: [Lane], others: Set<Int>) {
         let results = try await connection.pipeline(
             first + ["select lane from audiences where lane = any(\(ids)) order by lane for no key update skip locked"]
-                + loadLocked("\(ids)"))
+                + selectLocked("\(ids)"))
         let free = Set<Int>(try results[first.count].map { try $0.decode("lane") })
         let all = try lanes(results)
         return (all.filter { free.contains($0.id) }, Set(all.map(\.id)).subtracting(free))
     }
 
     /// The statements that load lanes that the transaction has locked before; `lanes(_:)` reads their rows.
-    static func loadLocked(_ ids: PostgresQuery, _ more: PostgresQuery = "") -> [PostgresQuery] {
+    static func selectLocked(_ ids: PostgresQuery, _ more: PostgresQuery = "") -> [PostgresQuery] {
         [select(ids, more), DeliveryRow.select(where: "d.lane = any(\(ids)) and d.settled_at is null")]
     }
 
@@ -76,7 +76,7 @@ enum LaneRows {
         "select from audiences where lane = any(\(ids)) order by lane for no key update"
     }
 
-    /// - Parameter results: the results of statements that end with those of `loadLocked`.
+    /// - Parameter results: the results of statements that end with those of `selectLocked`.
     /// - Returns: the lanes, in order of their IDs.
     static func lanes(_ results: [PostgresRows]) throws -> [Lane] {
         let (rows, messageRows) = (results[results.count - 2], results[results.count - 1])
@@ -114,7 +114,7 @@ extension LaneRows {
     private static func kindColumns(_ kind: Contract.DeliveryKind) -> [Column] {
         let (prefix, isChannels) = (prefix(kind), kind == .channel)
         return [
-            .init(prefix + "due_at", isAlways: true) { due(kind, $0.lane, at: $0.now) },
+            .init(prefix + "due_at", isAlways: true) { dueAt(kind, $0.lane, at: $0.now) },
             .init(prefix + "leased_by", isAlways: isChannels) { $0.lane[kind].lease?.replica },
             .init(prefix + "leased_until", isAlways: isChannels) { $0.lane[kind].lease?.until },
             .init(prefix + "last_timestamp") { $0.lane[kind].lastTimestamp },
@@ -125,15 +125,15 @@ extension LaneRows {
     private static func prefix(_ kind: Contract.DeliveryKind) -> String { kind == .channel ? "" : "tokens_" }
 
     /// When a dispatcher must claim the lane.
-    private static func due(_ kind: Contract.DeliveryKind, _ lane: Lane, at now: Date) -> Date? {
+    private static func dueAt(_ kind: Contract.DeliveryKind, _ lane: Lane, at now: Date) -> Date? {
         kind == .channel && lane[kind].lease != nil ? nil : lane.dueTime(kind, at: now)
     }
 
     /// Whether the row needs no update. The end of a channel's lease need not be written.
     static func isSame(_ lane: Lane, _ before: Lane, at now: Date) -> Bool {
         let (lease, tokens) = (lane[.channel].lease, before[.tokens])
-        return due(.channel, lane, at: now) == before[.channel].storedDue
-            && (due(.tokens, lane, at: now) == tokens.storedDue || lane[.tokens].lease != nil)
+        return dueAt(.channel, lane, at: now) == before[.channel].storedDue
+            && (dueAt(.tokens, lane, at: now) == tokens.storedDue || lane[.tokens].lease != nil)
             && (lease == nil || lease == before[.channel].lease) && columns.isSame((lane, now), (before, now))
     }
 
@@ -242,12 +242,12 @@ extension LaneRows {
     /// The same for all lanes together. It also recomputes the expirations of messages that wait, and stores until when
     /// devices need the channels that lanes lost.
     ///
-    /// - Parameter broadcasts: as for `load`.
+    /// - Parameter broadcasts: as for `lockLoad`.
     static func changeAll<Result>(
         _ ids: PostgresQuery, undoing broadcasts: PostgresQuery? = nil, at now: Date,
         on connection: PostgresConnection, _ verb: (inout [Lane]) async throws -> Result
     ) async throws -> Result {
-        let loaded = try await load(ids, undoing: broadcasts, on: connection)
+        let loaded = try await lockLoad(ids, undoing: broadcasts, on: connection)
         var lanes = loaded
         let result = try await verb(&lanes)
         try await updateExpirations(&lanes, on: connection)

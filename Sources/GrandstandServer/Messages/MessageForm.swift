@@ -13,7 +13,7 @@ struct MessageForm: Sendable, Equatable {
     /// What was typed, by the field's name: JSON in `contentState`, `byVariant` and `alert`, which is the whole alert
     /// instead of title and body.
     private(set) var values = Dictionary(
-        uniqueKeysWithValues: (["contentState", "byVariant"] + messageOnly).map { ($0, "") })
+        uniqueKeysWithValues: (["contentState", "byVariant"] + nonStateFields).map { ($0, "") })
     /// The chosen audiences, as `AudienceChoice.value`; empty: all.
     var audiences: [String] = []
 
@@ -24,7 +24,7 @@ struct MessageForm: Sendable, Equatable {
 
     /// The fields that a state does not have: first those that the page always shows, then those of its collapsed
     /// section.
-    static let messageOnly = [
+    static let nonStateFields = [
         "alertTitle", "alertBody", "sendAt", "staleDate", "dismissalDate", "expiresIn", "priority", "relevanceScore",
         "alert",
     ]
@@ -35,7 +35,7 @@ struct MessageForm: Sendable, Equatable {
     init(_ fields: FormFields) {
         isEnd = fields["event"] == "end"
         isState = fields["event"] == "state"
-        for name in values.keys { self[name] = fields.text(name) }
+        for name in values.keys { self[name] = fields.multiline(name) }
         for name in ["contentState", "alert", "byVariant"] { self[name] = ReadableJSON.escaped(self[name]) }
         audiences = fields.all("audience")
         if self["alert"].isEmpty { fill(typedAlert) }
@@ -94,7 +94,7 @@ struct MessageForm: Sendable, Equatable {
     /// - Throws: `invalid-request` with the fields that cannot be written into it.
     func body() throws(Problem) -> [UInt8] {
         var members: [(String, String)] = isState ? [] : [("event", isEnd ? #""end""# : #""update""#)]
-        var faults = Self.messageOnly.filter { isState && !self[$0].isEmpty }.map {
+        var faults = Self.nonStateFields.filter { isState && !self[$0].isEmpty }.map {
             FieldError(pointer: $0, detail: "A state has none. Choose Composed message.")
         }
         if let alert = typedAlert {
@@ -146,7 +146,7 @@ struct MessageForm: Sendable, Equatable {
 
 extension FormFields {
     /// Text of several lines. Forms end a line with CR LF; the result has LF.
-    func text(_ name: String) -> String {
+    func multiline(_ name: String) -> String {
         var text = ""
         text.unicodeScalars.append(contentsOf: (self[name] ?? "").unicodeScalars.filter { $0 != "\r" })
         return text

@@ -29,7 +29,7 @@ extension Outbox {
     ///
     /// - Returns: the broadcast of the state; `nil`: nothing is new.
     /// - Throws: the `Problem` with which the state is refused. Then nothing was changed.
-    func report(_ state: Intake) async throws -> Contract.Broadcast? { try await submit([state])[0].get() }
+    func putState(_ state: Intake) async throws -> Contract.Broadcast? { try await submit([state])[0].get() }
 
     private func submit(_ items: [Intake]) async throws -> [Result<Contract.Broadcast?, Problem>] {
         guard !items.isEmpty else { return [] }
@@ -44,10 +44,10 @@ extension Outbox {
     ///
     /// - Returns: for each item its broadcast; `nil`: the item was a state that changed nothing.
     func commit(_ items: [Intake], on database: Database) async throws -> [Result<Contract.Broadcast?, Problem>] {
-        let now = (items.map(\.at).max() ?? .distantPast).inMicroseconds
+        let now = (items.map(\.at).max() ?? .distantPast).asStored
         let isJoined = database.isJoined
         let (results, topics) = try await database.transaction { connection in
-            var acceptance = try await Self.load(
+            var acceptance = try await Self.lockLoad(
                 items.map(\.target), comparing: items.contains(where: \.needsContents), for: self,
                 on: connection, now: now)
             let results = items.map { item in Result { () throws(Problem) in try acceptance.decide(item) } }
@@ -96,9 +96,9 @@ extension Outbox {
         _ intake: Intake
     ) async throws -> (accepted: Contract.Broadcast, preview: Contract.BroadcastPreview)? {
         try await bulk.transaction { connection in
-            var acceptance = try await Self.load(
+            var acceptance = try await Self.lockLoad(
                 [intake.target], comparing: intake.needsContents, for: self, on: connection,
-                now: intake.at.inMicroseconds)
+                now: intake.at.asStored)
             return try acceptance.rehearse(intake)
         }
     }
@@ -157,7 +157,7 @@ extension Outbox {
     /// - Parameters:
     ///   - comparing: whether the newest contents are read, too, because something is compared with them or takes them.
     ///   - outbox: reads content types; `nil`: contents are not checked.
-    static func load(
+    static func lockLoad(
         _ targets: [BroadcastTarget], comparing: Bool = false, for outbox: Outbox? = nil,
         on connection: PostgresConnection, now: Date
     ) async throws -> Acceptance {
@@ -193,9 +193,9 @@ extension Outbox {
             \(AudienceColumns.wantsChannel("l")) and l.channel is null and l.fenced_at is null and exists (
                 select from (select * from channels where event_key = l.event_key offset 0) f
                 where \(AudienceColumns.serves("f", "l")) and f.state = 'failed'
-                    and f.reason in \(ChannelStore.noRoom)) as lacks_place
+                    and f.reason in \(ChannelStore.whyNoRoom)) as lacks_place
             """
-        let results = try await connection.pipeline(statements + LaneRows.loadLocked(lanes, more))
+        let results = try await connection.pipeline(statements + LaneRows.selectLocked(lanes, more))
         let loaded = try LaneRows.lanes(results)
         func rows(_ statement: Int?) -> [PostgresRow] { statement.map { Array(results[$0]) } ?? [] }
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
@@ -227,7 +227,7 @@ extension Outbox {
         }
         return Acceptance(
             of: states, loaded, populated: populated,
-            types: try await outbox?.types.types(rows(types), on: connection) ?? .init(),
+            types: try await outbox?.typeCache.types(rows(types), on: connection) ?? .init(),
             known: try ContentRows.readNewest(rows(newest)), withoutPlace: withoutPlace,
             alertFreshness: outbox?.alertFreshness ?? DeliveryPlan.alertFreshness, now: now)
     }

@@ -25,7 +25,7 @@ extension Outbox {
             let ids: [UUID] = try due.map { try $0.decode("id") }
             let targets = try due.compactMap { try $0.target() }
             guard !targets.isEmpty else { return (0, []) }
-            var acceptance = try await Self.load(targets, comparing: true, for: self, on: connection, now: now)
+            var acceptance = try await Self.lockLoad(targets, comparing: true, for: self, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, b.reach, \(BroadcastRows.draft())

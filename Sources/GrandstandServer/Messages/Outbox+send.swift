@@ -11,7 +11,7 @@ extension Outbox {
     /// have not waited long (`AppLimit`).
     func claim(_ claim: WorkClaim) async throws -> [ClaimedDelivery] {
         var claim = claim
-        claim.at = claim.at.inMicroseconds
+        claim.at = claim.at.asStored
         return try await dispatch.transaction {
             [claim] connection -> (loaded: [Lane], lanes: [Lane], taken: [(lane: Lane, message: LaneMessage)]) in
             let due = try await connection.pipeline(
@@ -21,7 +21,7 @@ extension Outbox {
             guard let ids: [Int] = try due?.map({ try $0.decode("lane") }), !ids.isEmpty else {
                 return ([], [], [])
             }
-            let rows = try await connection.pipeline([Self.planning(rows: ids.count)] + LaneRows.loadLocked("\(ids)"))
+            let rows = try await connection.pipeline([Self.planning(rows: ids.count)] + LaneRows.selectLocked("\(ids)"))
             let loaded = try LaneRows.lanes(rows)
             var lanes = loaded
             let taken = lanes.indices.compactMap { index in
@@ -46,7 +46,7 @@ extension Outbox {
                 select min((select min(due_at) from audiences where environment = \(environment.rawValue)::environment
                     and bundle_id = a.bundle_id and rank = r.rank and due_at is not null))
                 from apps a cross join (values (0), (1), (2)) r(rank)
-                where a.bundle_id is not null and a.bundle_id <> all(\(limits.closedApps))),
+                where a.bundle_id is not null and a.bundle_id <> all(\(limits.pausedApps))),
                 (select d.leased_until from deliveries d cross join lateral (
                     select from audiences where lane = d.lane and due_at is null
                         and environment = \(environment.rawValue)::environment offset 0) l
@@ -148,8 +148,8 @@ extension Outbox {
     ///
     /// - Returns: the lanes that another transaction has locked. Nothing is recorded for them.
     @discardableResult
-    func record(_ deliveries: [ClaimedDelivery]) async throws -> Set<Int> {
-        let now = (deliveries.map(\.settledAt).max() ?? .distantPast).inMicroseconds
+    func tryRecord(_ deliveries: [ClaimedDelivery]) async throws -> Set<Int> {
+        let now = (deliveries.map(\.settledAt).max() ?? .distantPast).asStored
         let byLane = Dictionary(grouping: deliveries, by: \.lane)
         let unsent = deliveries.filter { $0.verdict == nil }
         return try await dispatch.transaction {

@@ -34,7 +34,7 @@ extension Outbox {
                     // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
                     // broadcast.
                     if try broadcast.decode(Bool.self, "is_of_cancelled_event") {
-                        for index in lanes.indices { lanes[index].cancelAll(at: now) }
+                        for index in lanes.indices { lanes[index].close(at: now) }
                     }
                     let ends = messages.contains(where: \.isEnd)
                     return (true, Set(lanes.flatMap(\.topics) + (ends ? [.channels] : [])))

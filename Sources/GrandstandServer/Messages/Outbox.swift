@@ -18,7 +18,7 @@ struct Outbox: Sendable {
     /// The connections for claims and settlements, so that these never wait behind acceptances.
     let dispatch: Database
     let wakeUps: WakeUps
-    let types = ContentTypeCache()
+    let typeCache = ContentTypeCache()
     /// Seconds after which an alert is too old, if its broadcast has no `expiresIn`.
     let alertFreshness: TimeInterval
     /// Collects single broadcasts; `nil` in the outbox that makes a batch durable.
@@ -61,7 +61,7 @@ struct Outbox: Sendable {
         settlements = Batch(
             limit: Self.settleLimit, rest: { _ in Self.settleRest }, owner: { $0.address.bundleID }
         ) { deliveries in
-            let locked = try await outbox.record(deliveries)
+            let locked = try await outbox.tryRecord(deliveries)
             return deliveries.map { !locked.contains($0.lane) }
         }
     }
@@ -72,7 +72,7 @@ struct Outbox: Sendable {
     /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
     ///   wait for the other transaction, so the verdict must be recorded again.
     func settle(_ delivery: ClaimedDelivery) async throws -> Bool {
-        guard let settlements else { return try await record([delivery]).isEmpty }
+        guard let settlements else { return try await tryRecord([delivery]).isEmpty }
         return try await settlements.run(delivery)
     }
 

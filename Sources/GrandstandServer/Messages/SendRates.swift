@@ -11,21 +11,21 @@ internal import Synchronization
 final class SendRates: Sendable {
     private struct State {
         var apps: [BundleID: AppSendRate] = [:]
-        var accounts: [BundleID: SendHealth] = [:]
+        var health: [BundleID: SendHealth] = [:]
         /// The time until which nothing is pushed to an app's devices, because APNs refuses its key.
-        var heldBack: [BundleID: Date] = [:]
+        var heldUntil: [BundleID: Date] = [:]
     }
 
     let environment: APNsEnvironment
     let api: Contract.APNsAPI
     /// Knows the apps whose messages are left to other processes.
-    let keys: KeyFileWatch
+    let keys: KeylessApps
     private let counting: Counting
     private let logger: Logger
     private let state = Mutex(State())
 
     init(
-        environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeyFileWatch,
+        environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeylessApps,
         counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         (self.environment, self.api, self.keys, self.counting) = (environment, api, keys, counting)
@@ -43,8 +43,8 @@ final class SendRates: Sendable {
     /// How many messages each app with a limit may send now; for devices, in about a second. Nothing may be sent to apps
     /// whose key APNs refuses or this process lacks. Apps without a limit are left out.
     func limits(at now: Date) -> [AppLimit] {
-        let refused = state.withLock { $0.heldBack.filter { $0.value > now }.keys }
-        let closed = Set(keys.resting(in: environment, at: now)).union(refused)
+        let refused = state.withLock { $0.heldUntil.filter { $0.value > now }.keys }
+        let closed = Set(keys.restingApps(in: environment, at: now)).union(refused)
         let limits = limited.compactMap { bundleID, rate -> AppLimit? in
             guard !closed.contains(bundleID), let allowance = rate.allowance(at: now),
                 let perSecond = rate.perSecond
@@ -57,7 +57,7 @@ final class SendRates: Sendable {
     }
 
     /// A claim of at most so many lanes or runs, within the limits.
-    func claim(_ limit: Int, by worker: Worker, at now: Date) -> WorkClaim {
+    func newClaim(_ limit: Int, by worker: Worker, at now: Date) -> WorkClaim {
         WorkClaim(
             environment: environment, limit: limit, replica: worker.replica, at: now, lease: worker.lease,
             limits: limits(at: now))
@@ -65,7 +65,7 @@ final class SendRates: Sendable {
 
     /// Whether a push to the app's devices must wait, because APNs refuses the key.
     func isHeldBack(_ bundleID: BundleID, at now: Date) -> Bool {
-        state.withLock { $0.heldBack[bundleID].map { $0 > now } ?? false }
+        state.withLock { $0.heldUntil[bundleID].map { $0 > now } ?? false }
     }
 
     /// The time at which the first of the apps that may send nothing now may send again; `nil`: there is no such app.
@@ -119,7 +119,7 @@ final class SendRates: Sendable {
             }
         case .refused(let refusal) where api == .device && refusal.isOfRefusedKey:
             let seconds = TimeInterval(refusal.retryAfter ?? 0)
-            state.withLock { $0.heldBack[bundleID] = now.addingTimeInterval(seconds) }
+            state.withLock { $0.heldUntil[bundleID] = now.addingTimeInterval(seconds) }
             return nil
         case .refused, .unanswered, .unsent, .withheld: return nil
         }
@@ -131,8 +131,8 @@ final class SendRates: Sendable {
     func note(isAccepted: Bool, of bundleID: BundleID, sentAt: Date, at now: Date) -> Bool {
         state.withLock { state in
             isAccepted
-                ? state.accounts[bundleID, default: SendHealth()].accepted(sentAt: sentAt, at: now)
-                : state.accounts[bundleID, default: SendHealth()].failed(sentAt: sentAt, at: now)
+                ? state.health[bundleID, default: SendHealth()].noteAccepted(sentAt: sentAt, at: now)
+                : state.health[bundleID, default: SendHealth()].noteFailed(sentAt: sentAt, at: now)
         }
     }
 
@@ -140,8 +140,8 @@ final class SendRates: Sendable {
     /// them fail.
     func drain() -> [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)] {
         state.withLock { state in
-            let news = state.accounts.filter { $0.value.hasAccepted || $0.value.hasFailed }
-            for app in news.keys { state.accounts[app]?.beginReport() }
+            let news = state.health.filter { $0.value.hasAccepted || $0.value.hasFailed }
+            for app in news.keys { state.health[app]?.beginReport() }
             return news.map { app, account in
                 (
                     app: AppEnvironment(bundleID: app, environment: environment),

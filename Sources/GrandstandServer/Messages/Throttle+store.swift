@@ -9,7 +9,7 @@ extension ThrottledApp {
     /// Seconds after which a throttle is over if no replica stores it again.
     private static let lifetime: TimeInterval = 30
     /// Seconds between two times at which a throttle is stored, by all replicas together.
-    private static let interval: TimeInterval = 10
+    private static let storeEvery: TimeInterval = 10
 
     /// Stores the limits that a replica has learned. Ends a throttle once no replica has a limit for it.
     /// Webhooks are told when the first replica is limited and when the last one no longer is.
@@ -30,7 +30,7 @@ extension ThrottledApp {
                             as l(bundle_id, environment, since)
                         on l.bundle_id = ae.bundle_id and l.environment = ae.environment::text
                     where case when l.since is null then ae.\(prefix)_at <= \(now - lifetime)
-                        else coalesce(ae.\(prefix)_at <= \(now - interval), true) end
+                        else coalesce(ae.\(prefix)_at <= \(now - storeEvery), true) end
                     order by ae.bundle_id, ae.environment for no key update of ae
                 ), stored as (
                     update app_environments ae set

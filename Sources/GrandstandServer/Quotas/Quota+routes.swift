@@ -27,9 +27,9 @@ extension API {
     private func listQuotaHistory(_ request: Request, _ context: APIContext) async throws -> Response {
         let wanted = try HistoryQuery(context, now: now())
         let samples = try await stores.channels.samples(wanted)
-        guard samples.count <= HistoryQuery.maximum else {
+        guard samples.count <= HistoryQuery.maxSamples else {
             throw Problem.invalid(
-                "This has more than \(HistoryQuery.maximum) samples.", at: "step",
+                "This has more than \(HistoryQuery.maxSamples) samples.", at: "step",
                 "Ask for a longer step, a shorter time, or one app.")
         }
         // The format of the answer depends on `Accept`, so caches must store JSON and CSV separately.

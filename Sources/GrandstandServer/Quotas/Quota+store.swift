@@ -9,7 +9,7 @@ extension ChannelStore {
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits(now: now), Self.spans(now: now), ThrottledApp.all(now: now),
+                Self.quotaRows(now: now), Self.spans(now: now), ThrottledApp.all(now: now),
             ])
         }
         // One statement (`spans`) both counts the channels and reads until when each is held, so the forecast is never
@@ -20,12 +20,12 @@ extension ChannelStore {
             var quota: Quota = try row.read()
             quota.throttles = throttles[quota.app] ?? []
             for span in spans[quota.app] ?? [] { try quota.add(span, tenure, now: now) }
-            quota.forecast = Forecast(spans: quota.spans, limit: quota.capacity, now: now)
+            quota.forecast = Forecast(spans: quota.stays, limit: quota.capacity, now: now)
             return quota
         }
     }
 
-    private static func limits(now: Date) -> PostgresQuery {
+    private static func quotaRows(now: Date) -> PostgresQuery {
         let isUnaccepted: PostgresQuery = "ae.unaccepted_at > \(now - AppStore.unacceptedLifetime)"
         return """
             select a.bundle_id as "bundleID", ae.environment, a.channel_limit as "limit",
@@ -130,7 +130,7 @@ extension Quota {
                 neededUntil: try row.decode("needed_until"), now: now)
         }
         if let closesAt = try row.decode(Date?.self, "closes_at") { span.closesAt = closesAt }
-        spans.append(span)
+        stays.append(span)
     }
 }
 
@@ -152,13 +152,13 @@ struct HistoryQuery {
     static let coarse = 3_600
     static let coarseKept: TimeInterval = 400 * 86_400
     /// The most samples in one answer.
-    static let maximum = 10_000
+    static let maxSamples = 10_000
 
     /// Seconds between the samples that the steps are made of.
     var resolution: Int { step.isMultiple(of: Self.coarse) ? Self.coarse : Self.fine }
 
     /// The latest time that ends a step of `seconds` and is not after `now`.
-    static func end(of seconds: Int, at now: Date) -> Date {
+    static func stepEnd(of seconds: Int, at now: Date) -> Date {
         Date(timeIntervalSince1970: (now.timeIntervalSince1970 / Double(seconds)).rounded(.down) * Double(seconds))
     }
 
@@ -233,7 +233,7 @@ extension ChannelStore {
                 and (\(history.environment?.rawValue)::text is null
                     or environment = \(history.environment?.rawValue)::text::environment)
                 and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
-            group by 1, 2, 3 order by 1, 2, 3 limit \(HistoryQuery.maximum + 1)
+            group by 1, 2, 3 order by 1, 2, 3 limit \(HistoryQuery.maxSamples + 1)
             """
         ).read()
     }

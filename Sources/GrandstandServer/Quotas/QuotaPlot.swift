@@ -32,7 +32,7 @@ struct QuotaPlot: Sendable {
         let app = quota.app
         let taken = quota.taken
         let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
-        let changes = Forecast.course(spans: quota.spans, limit: quota.capacity, now: now)
+        let changes = Forecast.course(spans: quota.stays, limit: quota.capacity, now: now)
         let coming = [(at: now, count: taken)] + changes.filter { $0.at > now && $0.at <= now + span }
         let most = max(1, (past + coming).map(\.count).max() ?? 1)
         let limit = quota.capacity

@@ -7,14 +7,14 @@ internal import Postgres
 
 /// Reconciliations: leases in `app_environments`, first sights in `unmanaged_channels`, reports in `reconciliations`.
 ///
-/// A run holds a lease on one app and environment. Each step of a run fails with `otherRun` if another replica has the
-/// lease by now.
+/// A run holds a lease on one app and environment. Each step of a run fails with `busyProblem` if another replica has
+/// the lease by now.
 extension ChannelStore {
     /// The number of reports that are kept for each app and environment.
-    private static let keptReports = 50
+    private static let maxReports = 50
 
     /// The maximum length of a report in a list, in characters; longer reports are abridged.
-    private static let longestInList = 20_000
+    private static let maxListedChars = 20_000
 
     /// Whether a run of the app `ae` is due: if `interval` seconds have passed since the last run (0: never for this
     /// reason), at its time after a failed run, if Apple's list shows the outcome of an unanswered creation by now, or if
@@ -47,9 +47,9 @@ extension ChannelStore {
     ///
     /// - Throws: `app-not-found`, `reconciliation-running`.
     func beginReconciliation(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
-        let isNamed: PostgresQuery = "\(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null"
+        let isNamed: PostgresQuery = "\(AppColumns.isOfTopic(app, row: "ae")) and ae.deleting_since is null"
         if let run = try await lease(where: isNamed, now: now, leasedUntil: leasedUntil) { return run }
-        throw try await address(of: app) == nil ? Problem.noApp(app.bundleID) : Self.otherRun
+        throw try await address(of: app) == nil ? Problem.noApp(app.bundleID) : Self.busyProblem
     }
 
     private func lease(where condition: PostgresQuery, now: Date, leasedUntil: Date) async throws -> ReconciliationRun?
@@ -107,7 +107,7 @@ extension ChannelStore {
                 """
                 delete from reconciliations r where \(AppColumns.isOf(app, row: "r")) and r.started_at < (
                     select started_at from reconciliations where \(AppColumns.isOf(app))
-                    order by started_at desc offset \(Self.keptReports - 1) limit 1)
+                    order by started_at desc offset \(Self.maxReports - 1) limit 1)
                 """, Self.endLease(run, now: now, alarm: "\(alarm?.rawValue)::text::reconciliation_alarm"),
             ]
             if recreates { statements += Self.hasten(app, now: now) }
@@ -146,7 +146,7 @@ extension ChannelStore {
     }
 
     /// The error if another run has the lease. The step changed nothing.
-    private static let otherRun = Problem(
+    private static let busyProblem = Problem(
         .reconciliationRunning, "Another run reconciles this app now. GET the list of reconciliations for its report.",
         retryAfter: 5)
 
@@ -154,7 +154,7 @@ extension ChannelStore {
     /// protects the app's quota.
     ///
     /// - Returns: the alarm that is set.
-    /// - Throws: `otherRun`.
+    /// - Throws: `busyProblem`.
     @discardableResult static func lockLeased(_ run: ReconciliationRun, on connection: PostgresConnection) async throws
         -> Contract.ReconciliationAlarm?
     {
@@ -164,7 +164,7 @@ extension ChannelStore {
             where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id) for no key update
             """
         ).first
-        guard let row else { throw otherRun }
+        guard let row else { throw busyProblem }
         return try row.optionalWord("alarm")
     }
 
@@ -173,13 +173,13 @@ extension ChannelStore {
         let row = try await database.query(
             """
             select r.report from reconciliations r join apps a using (bundle_id)
-            where r.id = \(id) and \(AppColumns.isNamed(app, row: "r"))
+            where r.id = \(id) and \(AppColumns.isOfTopic(app, row: "r"))
             """
         ).first
         guard let row else {
             throw Problem(
                 .reconciliationNotFound,
-                "There is no reconciliation \(id.words). The last \(Self.keptReports) are kept.")
+                "There is no reconciliation \(id.text). The last \(Self.maxReports) are kept.")
         }
         return try Self.report(row)
     }
@@ -190,11 +190,11 @@ extension ChannelStore {
             page, by: "started_at", newestFirst: true,
             of: """
                 select r.id, r.started_at,
-                    case when length(r.report::text) <= \(Self.longestInList) then r.report
+                    case when length(r.report::text) <= \(Self.maxListedChars) then r.report
                     else (r.report::jsonb - '{missing,unmanaged,actions}'::text[]
                         || '{"abridged": true}')::json end as report
                 from reconciliations r join apps a using (bundle_id)
-                where \(AppColumns.isNamed(app, row: "r"))
+                where \(AppColumns.isOfTopic(app, row: "r"))
                 """, as: { try $0.map(Self.report) })
     }
 

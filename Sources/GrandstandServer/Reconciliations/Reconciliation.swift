@@ -76,13 +76,13 @@ extension ChannelCalls {
             let (actions, alarm) = plan.conclusions(readings, options, now: now())
             let steps = try await act(actions, alarm: alarm, run, options, by: actor)
             let report = Contract.Reconciliation(
-                id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
+                id: UUID().text, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
                 actor: actor.text, startedAt: run.startedAt, finishedAt: now(),
                 applied: options.apply && alarm != .capabilityOff, apple: listing.channelIDs.count,
                 ledger: plan.expected.count, matched: plan.matched,
                 missing: plan.vanished.map { entry in
                     .init(
-                        id: entry.id.words, channelId: entry.channelID, storagePolicy: .init(entry.storagePolicy),
+                        id: entry.id.text, channelId: entry.channelID, storagePolicy: .init(entry.storagePolicy),
                         eventKey: entry.eventKey?.rawValue, variant: entry.variant?.rawValue)
                 }, unmanaged: plan.unmanaged.map { .init($0, readings[$0.channelID]) }, actions: steps, alarm: alarm,
                 notes: notes(alarm))
@@ -169,7 +169,7 @@ extension Contract.ReconciliationAction {
     fileprivate init(_ action: ReconciliationAction, done: Bool, detail: String? = nil) {
         let entry = action.entry
         self.init(
-            action: action.name, id: entry?.id.words, eventKey: entry?.eventKey?.rawValue,
+            action: action.name, id: entry?.id.text, eventKey: entry?.eventKey?.rawValue,
             variant: entry?.variant?.rawValue, channelId: action.channelID, done: done, detail: detail)
     }
 }

@@ -12,12 +12,12 @@ extension Resource {
             Listing(
                 operation: .listReconciliations, caption: "Apple's list against the ledger",
                 nothing: "There was none yet.",
-                columns: [.link("id"), "startedAt"] + numbers + ["alarm"])
+                columns: [.link("id"), "startedAt"] + runFields + ["alarm"])
         },
         detail: Detail(
             operation: .getReconciliation,
             title: { _, visit in "Reconciliation of \(visit.text("bundleId"))" },
-            facts: ["environment", "startedAt", "finishedAt"] + numbers + ["alarm"],
+            facts: ["environment", "startedAt", "finishedAt"] + runFields + ["alarm"],
             below: [
                 Listing(
                     member: "actions", heading: "Plan", caption: "Actions",
@@ -32,22 +32,22 @@ extension Resource {
                         },
                     ])
             ]),
-        actions: Reconciling.allCases.map { doing in
+        actions: ReconcileKind.allCases.map { doing in
             Action(
                 path: "/run/" + doing.rawValue, operation: .reconcile, label: doing.texts.label,
-                words: [doing.texts.words], presets: doing.fields, asks: doing != .look,
+                words: [doing.texts.words], presets: doing.presets, hasPage: doing != .look,
                 isIrreversible: doing.isIrreversible,
                 notice: { _, _ in "Each line says whether it was carried out." })
         })
 
-    private static let numbers: [Field] = [
+    private static let runFields: [Field] = [
         Field("actor", as: "By"), "applied", Field("apple", as: "Apple's list"), "ledger",
         Field("matched", as: "In both"),
     ]
 }
 
 /// A kind of reconciliation that a person may run, with its description.
-enum Reconciling: String, Sendable, CaseIterable {
+enum ReconcileKind: String, Sendable, CaseIterable {
     case look
     case apply
     case adopt
@@ -74,11 +74,11 @@ enum Reconciling: String, Sendable, CaseIterable {
     var isIrreversible: Bool { self == .deleteUnmanaged || self == .recreate }
 
     /// Whether it does more than to carry the plan out.
-    private var isMore: Bool { self != .look && self != .apply }
+    private var hasExtra: Bool { self != .look && self != .apply }
 
     /// The members of the request's body, as fields of a form.
-    var fields: String {
+    var presets: String {
         let member = self == .deleteUnmanaged ? "deleteUnmanaged" : rawValue
-        return "apply=\(self != .look)" + (isMore ? "&\(member)=true" : "")
+        return "apply=\(self != .look)" + (hasExtra ? "&\(member)=true" : "")
     }
 }

@@ -10,13 +10,13 @@ extension StartStore {
     /// longest. The returned shards are already recorded as under way.
     func claim(_ claim: WorkClaim) async throws -> [Shard] {
         var claim = claim
-        claim.at = claim.at.inMicroseconds
-        claim.leasedUntil = claim.leasedUntil.inMicroseconds
-        try await open(now: claim.at)
+        claim.at = claim.at.asStored
+        claim.leasedUntil = claim.leasedUntil.asStored
+        try await openDue(now: claim.at)
         var shards: [Shard] = []
         do {
             for _ in 0..<claim.limit {
-                guard let shard = try await takeTurn(claim) else { break }
+                guard let shard = try await claimRun(claim) else { break }
                 shards += shard
                 claim.held? += shard.map(\.owner)
             }
@@ -31,7 +31,7 @@ extension StartStore {
     /// next run fails.
     ///
     /// - Returns: the run's shard, unless the run had nothing to send; `nil`: no run is due.
-    private func takeTurn(_ claim: WorkClaim) async throws -> [Shard]? {
+    private func claimRun(_ claim: WorkClaim) async throws -> [Shard]? {
         try await dispatch.transaction { connection in
             // Pending starts are read in the order of their index, however few the planner expects.
             let due = try await connection.pipeline([
@@ -51,23 +51,23 @@ extension StartStore {
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first of its
     /// starts is due. A run that another replica has leased is skipped. A run of which this replica sends fewer shards
-    /// than `shardsUnderWay` is due if it has more to send. If this replica has leased a run but does not hold it
+    /// than `maxShards` is due if it has more to send. If this replica has leased a run but does not hold it
     /// (`WorkClaim.held`), the run is due at once, because the answer to the claim that leased it was lost.
     private static func lockDue(_ claim: WorkClaim) -> PostgresQuery {
         let held = Dictionary(grouping: claim.held ?? [], by: \.self).mapValues(\.count)
         let isHeld: PostgresQuery = "r.id = any(\(held.keys.sorted()))"
         let isLost: PostgresQuery = "\(claim.held != nil) and r.leased_by = \(claim.replica) and not \(isHeld)"
         let hasRoom: PostgresQuery = """
-            r.leased_by = \(claim.replica) and r.id = any(\(held.filter { $0.value < shardsUnderWay }.keys.sorted()))
+            r.leased_by = \(claim.replica) and r.id = any(\(held.filter { $0.value < maxShards }.keys.sorted()))
             """
         return """
             select r.id from start_runs r
             where r.due_at is not null and (not \(isHeld) or \(hasRoom))
                 and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost) or \(hasRoom))
                 and (select environment from app_environments
-                    where id = r.app and bundle_id <> all(\(claim.limits.closedApps)))
+                    where id = r.app and bundle_id <> all(\(claim.limits.pausedApps)))
                     = \(claim.environment.rawValue)::environment
-                and (r.due_at <= \(claim.at) or \(nextStart) <= \(claim.at) or \(isLost)
+                and (r.due_at <= \(claim.at) or \(nextStartAt) <= \(claim.at) or \(isLost)
                     or \(hasRoom) and r.cursor is not null)
             order by r.due_at limit 1 for no key update skip locked
             """
@@ -104,18 +104,18 @@ extension StartStore {
 
     /// The most shards of a run that a replica sends at a time: while APNs answers the pushes of one, the database
     /// takes the next.
-    private static let shardsUnderWay = 2
+    private static let maxShards = 2
 
     /// Ends a shard, and with the last one the lease of the run.
     static func ending(_ shard: Shard) -> PostgresQuery {
         """
-        shards = array_remove(shards, \(shard.number)::int), leased_by = case when \(hasOthers) then leased_by end,
-        leased_until = case when \(hasOthers) then leased_until end
+        shards = array_remove(shards, \(shard.number)::int), leased_by = case when \(hasMoreShards) then leased_by end,
+        leased_until = case when \(hasMoreShards) then leased_until end
         """
     }
 
     /// Whether the run has another shard under way than the one that ends.
-    static let hasOthers: PostgresQuery = "cardinality(shards) > 1"
+    static let hasMoreShards: PostgresQuery = "cardinality(shards) > 1"
 
     /// The condition that a replica still has the lease for a shard. A settlement is repeated if its answer was lost, and
     /// finds that its shard has ended.
@@ -164,7 +164,7 @@ extension StartStore {
         """
         update start_runs r set finished_at = \(now)
         where r.id = \(run) and r.finished_at is null and r.started_at is not null
-            and r.shards = '{}' and r.cursor is null and \(firstPending) is null
+            and r.shards = '{}' and r.cursor is null and \(firstDueAt) is null
         """
     }
 
@@ -205,7 +205,7 @@ struct StartRun: Decodable {
         join app_environments ae on ae.id = r.app \(ChannelStore.addressJoins)
         join events e on e.key = r.event_key
         left join event_starts s on s.event_key = r.event_key
-        left join lateral (\(AudienceColumns.started(of: "r.event_key", in: "ae"))) u on true
+        left join lateral (\(AudienceColumns.toStart(of: "r.event_key", in: "ae"))) u on true
         \(StartStanding.joins)
         order by u.position
         """

@@ -12,7 +12,7 @@ struct StartReportQuery: Hashable, Sendable {
         /// With the counts that the start would have if it were requested now.
         case dryRun
         /// With the counts and the state that the start has once it is requested now.
-        case asked
+        case requested
     }
 
     let key: EventKey
@@ -37,7 +37,7 @@ extension StartStore {
 
     /// Answers questions, each once for all of its callers. Then it rests, so that counts take a bounded share of the
     /// database, however many callers ask.
-    static func answers(_ reports: Database) -> StartReports {
+    static func answerBatch(_ reports: Database) -> StartReports {
         Batch(slots: 2, limit: .max, rest: { $0 }) { asked in
             var answers: [StartReportQuery: Result<Contract.StartReport, Problem>] = [:]
             for (question, now) in asked where answers[question] == nil {
@@ -77,7 +77,7 @@ extension StartStore {
                 select bundle_id, environment, min(position) as place from audiences where event_key = e.key
                 group by bundle_id, environment offset 0) has
             join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
-            cross join lateral (\(AudienceColumns.started(of: "e.key", in: "ae"))) u
+            cross join lateral (\(AudienceColumns.toStart(of: "e.key", in: "ae"))) u
             \(StartStanding.joins)
             left join start_runs r on r.event_key = e.key and r.app = ae.id
             order by has.place, u.position
@@ -145,7 +145,7 @@ extension StartStore {
         let asked = question.outlook == .asItIs ? present : present.map { $0.ifAsked(at: now) }
         let isOver = asked.allSatisfy { $0.isOver(at: now) }
         if !isOver || run.ineligible == nil {
-            counts.ineligible = try await missing(
+            counts.ineligible = try await unsettled(
                 run: run.run ?? 0, app: run.app, topics: present[0].topics,
                 attributesType: present[0].start?.attributesType ?? "", on: connection)
             // Pushes that are under way will be answered, even if the start ends before the answers come.
@@ -160,7 +160,7 @@ extension StartStore {
         }
         counts.followers =
             counts.accepted + counts.rejected + counts.unknown + counts.pending + counts.ineligible.total
-        let (state, waitingFor) = (question.outlook == .asked ? asked : present).state(
+        let (state, waitingFor) = (question.outlook == .requested ? asked : present).state(
             at: now, isLeft: counts.pending > 0 || run.startedAt != nil && run.finishedAt == nil)
         let report = Contract.AudienceStart(
             bundleId: present[0].bundleId.rawValue, environment: .init(present[0].environment),
@@ -177,7 +177,7 @@ extension StartStore {
     ///   - run: the number of the run; 0: no run was opened.
     ///   - app: `app_environments.id`.
     /// - Returns: the reasons; `tooLate` are those that will get a start, or could have got one.
-    static func missing(
+    static func unsettled(
         run: Int, app: Int, topics: [String], attributesType: String, on connection: PostgresConnection
     ) async throws -> Contract.IneligibleCounts {
         try await connection.query(

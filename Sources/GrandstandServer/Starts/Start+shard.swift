@@ -109,7 +109,7 @@ extension StartStore {
                 order by installation limit \(limit)) f
             order by f.installation limit \(limit)) f
         left join lateral (
-            select i.*, t.token from (select) n \(canStart("f.installation", "\(attributesType)"))) c on true
+            select i.*, t.token from (select) n \(startJoins("f.installation", "\(attributesType)"))) c on true
         order by f.installation
         """
     }
@@ -118,7 +118,7 @@ extension StartStore {
     private static func candidates(_ due: [Int], of run: StartRun, _ attributesType: String) -> PostgresQuery {
         """
         select f.installation, i.system_version, i.locale, i.variant, t.token from unnest(\(due)) f(installation)
-        \(canStart("f.installation", "\(attributesType)"))
+        \(startJoins("f.installation", "\(attributesType)"))
         where exists (select from follows where installation = f.installation and topic = any(\(run.topics)))
         """
     }
@@ -132,7 +132,7 @@ extension StartStore {
         select r.id, m.id, \(now), \(now) from unnest(\(installations), \(apps)) m(id, app)
         cross join lateral (
             select id, attributes_type, topics from start_runs where app = m.app and closed_at is null offset 0) r
-        \(canStart("m.id", "r.attributes_type"))
+        \(startJoins("m.id", "r.attributes_type"))
         where exists (select from follows where installation = m.id and topic = any(r.topics))
         order by m.id, r.id
         on conflict (run, installation) do update set state = 'pending', due_at = least(s.due_at, excluded.due_at),
@@ -145,7 +145,7 @@ extension StartStore {
 
     /// Joins an installation `i` and its token `t`; no row: it gets no start of this type of attributes. `missing` counts
     /// the reasons, and a test compares the two.
-    private static func canStart(_ installation: PostgresQuery, _ attributesType: PostgresQuery) -> PostgresQuery {
+    private static func startJoins(_ installation: PostgresQuery, _ attributesType: PostgresQuery) -> PostgresQuery {
         """
         cross join lateral (
             select system_version, locale, variant from installations where id = \(installation)
@@ -243,7 +243,7 @@ extension StartStore {
                 """,
                 // After the last shard the run is due at once: followers may be left, or something changed meanwhile.
                 """
-                update start_runs set \(Self.ending(shard)), due_at = case when \(Self.hasOthers) then due_at else \(now) end
+                update start_runs set \(Self.ending(shard)), due_at = case when \(Self.hasMoreShards) then due_at else \(now) end
                 where id = \(shard.owner)
                 """, Self.finish(shard.owner, now: now),
             ]
@@ -255,7 +255,7 @@ extension StartStore {
             let verdicts = outcomes.compactMap(\.verdict)
             WebhookNews.note(
                 verdicts.compactMap { verdict in
-                    StartRowState(verdict).map { .started($0, reason: verdict.reason) }
+                    StartRowState(verdict).map { .startPushed($0, reason: verdict.reason) }
                 }, at: now)
         }
     }

@@ -22,11 +22,11 @@ struct StartStore: ShardStore {
         self.database = database
         self.dispatch = dispatch ?? database
         self.reports = reports ?? database
-        answers = Self.answers(self.reports)
+        answers = Self.answerBatch(self.reports)
     }
 
     func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
-        let leasedUntil = leasedUntil.inMicroseconds
+        let leasedUntil = leasedUntil.asStored
         try await dispatch.query(
             """
             update start_runs set leased_until = \(leasedUntil), due_at = \(leasedUntil)
@@ -41,7 +41,7 @@ struct StartStore: ShardStore {
             """
             select least(
                 (select opens_at from event_starts where opens_at is not null order by opens_at limit 1),
-                (select min(greatest(r.leased_until, least(r.due_at, \(Self.nextStart))))
+                (select min(greatest(r.leased_until, least(r.due_at, \(Self.nextStartAt))))
                     from (select * from start_runs where due_at is not null) r
                     cross join lateral (select environment from app_environments where id = r.app offset 0) ae
                     where ae.environment = \(environment.rawValue)::environment)) as at
@@ -50,11 +50,11 @@ struct StartStore: ShardStore {
     }
 
     /// When the first pending start of run `r` is due; null: none is pending.
-    static let firstPending: PostgresQuery =
+    static let firstDueAt: PostgresQuery =
         "(select due_at from starts where run = r.id and due_at is not null order by due_at limit 1)"
 
     /// The same; null also while the run rests.
-    static let nextStart: PostgresQuery = "(case when not r.rests then \(firstPending) end)"
+    static let nextStartAt: PostgresQuery = "(case when not r.rests then \(firstDueAt) end)"
 
     /// The number of installations that follow each topic in an app and environment, the most followed first.
     func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Contract.Page<Contract.FollowedTopic> {
@@ -63,7 +63,7 @@ struct StartStore: ShardStore {
             """
             select topic, followers from (
                 select f.topic, count(*) as followers from follows f
-                where f.app = \(InstallationStore.number(of: app)) group by f.topic) t
+                where f.app = \(InstallationStore.appNumber(of: app)) group by f.topic) t
             where \(cursor?.sortNumber)::bigint is null or followers < \(cursor?.sortNumber)
                 or followers = \(cursor?.sortNumber) and topic > \(cursor?.key)
             order by followers desc, topic limit \(page.limit + 1)
@@ -75,7 +75,7 @@ struct StartStore: ShardStore {
 extension StartStore {
     /// Opens the runs of events whose starts are due now. Compares runs that are already open with the starts that
     /// their events declare now.
-    func open(now: Date) async throws {
+    func openDue(now: Date) async throws {
         do {
             try await dispatch.transaction { connection in
                 // Registrations wait for this transaction, so it opens few starts, and waits for little. An event that is
@@ -152,7 +152,7 @@ extension StartStore {
     func start(
         _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Contract.StartReport {
-        var report = try await report(of: key, within: reach, .asked, now: now)
+        var report = try await report(of: key, within: reach, .requested, now: now)
         if try await change(key, .startRequested, within: reach, by: actor, now: now) { report.by = actor.text }
         return report
     }
@@ -176,7 +176,7 @@ extension StartStore {
             }
             let starts = try await connection.query(
                 """
-                select s.stopped_at is not null as is_stopped, \(EventStore.windowColumns),
+                select s.stopped_at is not null as is_stopped, \(EventStore.startWindowColumns),
                     array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
                 from event_starts s join events e on e.key = s.event_key
                 where s.event_key = \(key.rawValue) for no key update of s

@@ -11,7 +11,7 @@ extension StartStanding {
         e.ended_at is not null or e.cancelled_at is not null or u.fenced_at is not null or u.closed_at is not null
             as "isEventOver",
         e.defaults, coalesce(u.delivery, 'channel') as delivery, c.channel_id as channel,
-        coalesce(f.reason in \(ChannelStore.noRoom), false)
+        coalesce(f.reason in \(ChannelStore.whyNoRoom), false)
             as "lacksRoom",
         b.id as "newest.broadcast", b.content as "newest.contentState", b.stale_date as "newest.staleDate",
         b.relevance_score as "newest.relevanceScore",
@@ -25,6 +25,6 @@ extension StartStanding {
         left join lateral (
             select b.*, \(BroadcastRows.contentState("b", for: "u.variant")) as content from broadcasts b
             where b.id = u.newest_broadcast offset 0) b on b.content is not null
-        \(LookupStore.failedCreation)
+        \(LookupStore.failedCreationJoin)
         """
 }

@@ -29,7 +29,7 @@ struct ContentTypeStore: Sendable {
                 """)[0]
             let created: Bool = try row.decode("created")
             // Another writer created the content type after the check.
-            if condition == .absent, !created { throw WriteCondition.alreadyExists }
+            if condition == .absent, !created { throw WriteCondition.existsProblem }
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
                     created ? .contentCreated : .contentChanged, .init(bundleID: app), reason: name))
@@ -83,7 +83,7 @@ struct ContentTypeStore: Sendable {
             mismatches.append(
                 Contract.ContentMismatch(
                     eventKey: try row.decode("event_key"), environment: try row.word("environment"),
-                    variant: try row.decode("variant"), broadcastId: try row.decode(UUID.self, "id").words,
+                    variant: try row.decode("variant"), broadcastId: try row.decode(UUID.self, "id").text,
                     errors: errors))
         }
         return mismatches

@@ -10,7 +10,7 @@ extension API {
             Route(.putState) { request, context in
                 let key = try context.eventKey()
                 let report = try Contract.StateDraft.read(try await request.json())
-                let told = try await stores.outbox.report(Intake(key, report, context.caller, at: now()))
+                let told = try await stores.outbox.putState(Intake(key, report, context.caller, at: now()))
                 guard let broadcast = told else {
                     return .json(Contract.UnchangedState(outcome: .unchanged))
                 }

@@ -10,7 +10,7 @@ extension WebhookStore {
     /// - Throws: the errors of `webhook`.
     func test(_ id: UUID, _ caller: APIKey) async throws -> Contract.WebhookDelivery {
         let now = now()
-        let data = RawJSON(writing: Contract.WebhookTest(webhook: id.words, by: caller.actor.text))
+        let data = RawJSON(writing: Contract.WebhookTest(webhook: id.text, by: caller.actor.text))
         let body = JSONWriter.text(Contract.WebhookMessage(type: .webhookTest, timestamp: now, data: data))
         return try await database.transaction { connection in
             _ = try await Self.webhook(id, caller, "for key share", on: connection)
@@ -84,7 +84,7 @@ extension WebhookStore {
     }
 
     private static func noDelivery(_ id: UUID) -> Problem {
-        Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.words); old ones are forgotten.")
+        Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.text); old ones are forgotten.")
     }
 
     private static let deliveryColumns: PostgresQuery = """

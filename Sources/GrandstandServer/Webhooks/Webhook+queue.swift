@@ -180,7 +180,7 @@ struct WebhookLoop {
             worker.logger.warning(
                 "message to a webhook failed for good",
                 metadata: [
-                    "webhook": "\(message.webhook.words)", "message": "\(message.name)",
+                    "webhook": "\(message.webhook.text)", "message": "\(message.name)",
                     "reason": "\(verdict.reason ?? "")",
                 ])
         }

@@ -51,7 +51,7 @@ struct WebhookStore: Sendable {
                     and (app = any(\(apps)::text[]) or \(apps)::text[] is null and app is null)
                 group by app having count(*) >= \(Contract.Webhook.limit)
                 """)
-            guard full.isEmpty else { throw Self.tooMany }
+            guard full.isEmpty else { throw Self.limitError }
             let webhook: Versioned<Contract.Webhook> = try await connection.query(
                 """
                 insert into webhooks as w (id, url, description, topics, apps, declared_by,
@@ -146,7 +146,7 @@ struct WebhookStore: Sendable {
             "select \(columns) from webhooks where id = \(id) \(lock)"
         ).first?.read()
         guard let webhook, caller.reach.covers(webhook.value.reach) else {
-            throw Problem(.webhookNotFound, "There is no webhook \(id.words).")
+            throw Problem(.webhookNotFound, "There is no webhook \(id.text).")
         }
         guard webhook.value.topics.allSatisfy(caller.maySubscribe) else {
             throw Problem(.forbidden, "The key lacks a scope for some topics of this webhook.")
@@ -202,7 +202,7 @@ struct WebhookStore: Sendable {
         return reach
     }
 
-    private static let tooMany = Problem(
+    private static let limitError = Problem(
         .webhookLimit,
         "An app may have \(Contract.Webhook.limit) webhooks, and as many more may be for all apps. "
             + "Delete one, or have one receiver pass its messages on."

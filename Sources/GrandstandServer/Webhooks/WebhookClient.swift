@@ -30,7 +30,7 @@ struct WebhookClient: WebhookGateway {
     private let now: @Sendable () -> Date
 
     /// Whether libcurl can be used. It needs an asynchronous resolver.
-    private static let isUsable =
+    private static let isCurlUsable =
         curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
         && curl_version_info(CURLVERSION_FIRST).pointee.features & CURL_VERSION_ASYNCHDNS != 0
 
@@ -38,7 +38,7 @@ struct WebhookClient: WebhookGateway {
     init(settings: Settings, now: @escaping @Sendable () -> Date) throws {
         self.settings = settings
         self.now = now
-        guard Self.isUsable else {
+        guard Self.isCurlUsable else {
             throw ExitError("libcurl cannot be used, or it was built without an asynchronous resolver")
         }
         _ = try settings.trustedFile.map(Self.authorities)

@@ -40,7 +40,7 @@ struct WebhookNews: Sendable {
 
     /// The statements that write the messages. They wait for no other transaction, but for one that is about to commit.
     var statements: [PostgresQuery] {
-        (broadcasts.isEmpty ? [] : [lockBroadcasts, settled])
+        (broadcasts.isEmpty ? [] : [lockBroadcasts, settledNews])
             + (events.isEmpty ? [] : [eventStates]) + (channels.isEmpty ? [] : [channelChanges])
     }
 
@@ -115,7 +115,7 @@ struct WebhookNews: Sendable {
 
     /// A broadcast concerns the apps of its event's audiences, and the apps that it was sent to. If its event has no
     /// audience left, the broadcast concerns no app in particular.
-    private var settled: PostgresQuery {
+    private var settledNews: PostgresQuery {
         Self.messages(
             [.broadcastSettled],
             """

@@ -18,12 +18,12 @@ final class WebhookPost {
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
     /// The answer's status when the header is complete.
     private var status: Int?
-    private var received = 0
+    private var bytesRead = 0
     /// Whether a socket was refused, because its address must not be called.
-    private var wasRefused = false
+    private var wasForbidden = false
 
     /// The most bytes of an answer that are read, before the connection is closed.
-    private static let longestAnswer = 64 * 1_024
+    private static let maxAnswerBytes = 64 * 1_024
 
     /// `nil`: there is not enough memory.
     init?(_ message: WebhookClaim, _ settings: WebhookClient.Settings) {
@@ -66,7 +66,7 @@ final class WebhookPost {
             ccurl_set_callbacks(
                 handle, Unmanaged.passUnretained(self).toOpaque(),
                 { _, size, count, data in WebhookPost.from(data)?.readHead(size * count) ?? 0 },
-                { _, size, count, data in WebhookPost.from(data)?.read(size * count) ?? 0 },
+                { _, size, count, data in WebhookPost.from(data)?.receive(size * count) ?? 0 },
                 { data, _, address in WebhookPost.from(data)?.open(address) ?? CURL_SOCKET_BAD }),
         ]
         if let authorities {
@@ -80,7 +80,7 @@ final class WebhookPost {
             let seconds = ccurl_retry_after(handle)
             return .answered(status: status, retryAfter: seconds > 0 ? Int(seconds) : nil)
         }
-        if wasRefused { return .unanswered(NetworkGuard.advice(message.url.host)) }
+        if wasForbidden { return .unanswered(NetworkGuard.advice(message.url.host)) }
         return .unanswered("no answer: \(String(cString: curl_easy_strerror(result)))")
     }
 
@@ -96,22 +96,22 @@ final class WebhookPost {
     }
 
     /// - Returns: the number of bytes accepted; if it is less than `count`, libcurl ends the transfer.
-    private func read(_ count: Int) -> Int {
-        received += count
-        return received <= Self.longestAnswer ? count : 0
+    private func receive(_ count: Int) -> Int {
+        bytesRead += count
+        return bytesRead <= Self.maxAnswerBytes ? count : 0
     }
 
     /// Reads a line of the header. An empty line completes it. A header with a status 1xx comes before the answer.
     private func readHead(_ count: Int) -> Int {
         let number = ccurl_long(handle, CURLINFO_RESPONSE_CODE)
         if count <= 2, number >= 200 { status = number }
-        return read(count)
+        return receive(count)
     }
 
     /// Opens a socket for the address that libcurl is about to connect to, if that address may be called.
     private func open(_ address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         guard let address, let called = Self.address(address), settings.networks.allows(called) else {
-            wasRefused = true
+            wasForbidden = true
             return CURL_SOCKET_BAD
         }
         return socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)

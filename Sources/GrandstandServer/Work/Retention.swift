@@ -12,7 +12,7 @@ struct RetentionRule: Sendable {
     var chunk = 500
     /// Removes up to `limit` rows that ended before `cutoff`, the oldest first, together with all rows that belong to
     /// them. Rows that are still needed stay.
-    let old: @Sendable (_ cutoff: Date, _ limit: Int) -> Removal
+    let removal: @Sendable (_ cutoff: Date, _ limit: Int) -> Removal
 }
 
 /// How some rows are removed: first, step by step, the many rows that belong to them, then the rows themselves.
@@ -21,7 +21,7 @@ struct Removal: Sendable {
     /// `starts`.
     static let most = 5_000
 
-    private let found: PostgresQuery
+    private let findIDs: PostgresQuery
     private let statements: @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]
 
     /// - Parameters:
@@ -29,7 +29,7 @@ struct Removal: Sendable {
     ///   - statements: makes statements that remove or lock at most `most` rows each, from an expression for the array of
     ///     the IDs. The last removes the rows themselves.
     init(_ found: PostgresQuery, _ statements: @escaping @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]) {
-        (self.found, self.statements) = (found, statements)
+        (self.findIDs, self.statements) = (found, statements)
     }
 
     /// Makes the planner read rows in the order of an index, until there are enough: with outdated statistics, the
@@ -45,7 +45,7 @@ struct Removal: Sendable {
     /// - Returns: the number of rows that were removed or locked; 0: no row is left.
     func step(on connection: PostgresConnection) async throws -> Int {
         let row = try await connection.query(
-            "select ids::text, pg_typeof(ids)::text as type from (select array(\(found)) as ids) f")[0]
+            "select ids::text, pg_typeof(ids)::text as type from (select array(\(findIDs)) as ids) f")[0]
         let (ids, type): (String, String) = (try row.decode("ids"), try row.decode("type"))
         guard ids != "{}" else { return 0 }
         let list: PostgresQuery = "\(ids)::text::\(PostgresQuery(unsafeSQL: type))"
@@ -80,7 +80,7 @@ extension Database {
     func prune(_ rule: RetentionRule, before cutoff: Date, limit: Int) async throws -> Int {
         try await transaction { connection in
             try await connection.query(Removal.settings)
-            return try await rule.old(cutoff, limit).step(on: connection)
+            return try await rule.removal(cutoff, limit).step(on: connection)
         }
     }
 }
@@ -105,7 +105,7 @@ enum Retention {
             },
             // Events that are over, with all their rows. An event has about twenty rows in addition to its messages.
             RetentionRule(name: "events", keep: history, chunk: 50) {
-                Removal(events(before: $0, limit: $1)) {
+                Removal(oldEvents(before: $0, limit: $1)) {
                     [
                         starts(of: "(select id from start_runs where event_key = any(\($0)) offset 0) r"),
                         broadcasts("event_key = any(\($0))"), "delete from events where key = any(\($0))",
@@ -132,7 +132,7 @@ enum Retention {
             },
             // Audiences that were removed, and those of channels without an event. Those with a channel stay as long as it.
             rule("lanes", in: "audiences", by: "closed_at", keep: history) { _ in
-                "channel is null and event_key is null and \(ChannelStore.unsettled(lane: "t.lane")) is null"
+                "channel is null and event_key is null and \(ChannelStore.hasUnsettled(lane: "t.lane")) is null"
             },
             // Settled webhook messages, and messages that wait for a disabled webhook.
             rule("webhook messages", in: "webhook_messages", by: "created_at", keep: history) {
@@ -228,7 +228,7 @@ enum Retention {
 
     /// The oldest events that can be deleted. An event stays while one of its channels is at Apple, is perhaps being
     /// created there, or was deleted recently. An event also stays while one of its messages waits or a start is open.
-    private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
+    private static func oldEvents(before cutoff: Date, limit: Int) -> PostgresQuery {
         """
         select e.key from events e
         where (e.ended_at is not null or e.cancelled_at is not null)
@@ -238,7 +238,7 @@ enum Retention {
             and (select true from broadcasts b where b.event_key = e.key
                 and (b.scheduled or b.accepted_at >= \(cutoff)) limit 1) is null
             and (select true from (select lane from audiences where event_key = e.key offset 0) u
-                cross join lateral \(ChannelStore.unsettled(lane: "u.lane")) d limit 1) is null
+                cross join lateral \(ChannelStore.hasUnsettled(lane: "u.lane")) d limit 1) is null
             and (select true from start_runs r where r.event_key = e.key and r.closed_at is null limit 1) is null
         order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
         for update skip locked

@@ -60,7 +60,7 @@ final class ClientCall: @unchecked Sendable {
     /// A header block of the answer begins.
     func headersBegan() {
         // Before the final status, the next block replaces an informational answer. Later ones are trailers.
-        if response.status >= 200 { isInTrailers = true } else { forget() }
+        if response.status >= 200 { isInTrailers = true } else { dropAnswer() }
     }
 
     /// Takes a field of the answer. Returns `false` if the fields are larger than `limit`.
@@ -80,7 +80,7 @@ final class ClientCall: @unchecked Sendable {
     func take(body: UnsafeBufferPointer<UInt8>) { response.body.append(contentsOf: body) }
 
     /// Drops what came of the answer so far.
-    func forget() { response = HTTP2Response(status: 0, headers: [], body: []) }
+    func dropAnswer() { response = HTTP2Response(status: 0, headers: [], body: []) }
 }
 
 /// Decides how many streams may be open, and whether one more may start.
@@ -136,7 +136,7 @@ struct Heartbeat {
     private(set) var lastRead: NIODeadline
     /// Since when at least one answer has been awaited without a break; `nil`: no answer is awaited.
     private var busySince: NIODeadline?
-    private var pingSent: NIODeadline?
+    private var pingSentAt: NIODeadline?
 
     init(idle: TimeAmount, overdue: TimeAmount, timeout: TimeAmount, now: NIODeadline) {
         self.idle = idle
@@ -147,7 +147,7 @@ struct Heartbeat {
 
     mutating func noteRead(now: NIODeadline) {
         lastRead = now
-        pingSent = nil
+        pingSentAt = nil
     }
 
     /// Sets whether answers are awaited now.
@@ -157,15 +157,15 @@ struct Heartbeat {
 
     /// The latest time to call `check`.
     var next: NIODeadline {
-        if let pingSent { return pingSent + timeout }
+        if let pingSentAt { return pingSentAt + timeout }
         guard let busySince else { return lastRead + idle }
         return max(lastRead, busySince) + overdue
     }
 
     mutating func check(now: NIODeadline) -> Action {
         guard now >= next else { return .wait }
-        if pingSent != nil { return .dead }
-        pingSent = now
+        if pingSentAt != nil { return .dead }
+        pingSentAt = now
         return .ping
     }
 }

@@ -22,11 +22,11 @@ final class ClientHandler: Session {
     /// The requests without a stream, in order. Those that are done stay until their turn, or until they are half of it.
     private var queue = CircularBuffer<ClientCall>()
     /// The requests in `queue` that are done.
-    private var abandoned = 0
+    private var doneInQueue = 0
     /// The requests with a stream.
     private var calls: [Int32: ClientCall] = [:]
     /// The requests that do not wait for a stream any more, and are still counted in `state.waiting`.
-    private var dequeued = 0
+    private var dequeueCount = 0
     /// The outcomes that the callers do not have yet.
     private var outcomes: [(call: ClientCall, outcome: ClientCall.Outcome)] = []
     private var budget: StreamBudget
@@ -34,7 +34,7 @@ final class ClientHandler: Session {
     private var goAway: HTTP2GoAway?
     private var fellSilent = false
     /// The body bytes of incomplete answers.
-    private var buffered = 0
+    private var bodyBytes = 0
     /// No deadline of a request is earlier.
     private var nearestDeadline = NIODeadline.distantFuture
     private var drainDeadline = NIODeadline.distantFuture
@@ -49,9 +49,9 @@ final class ClientHandler: Session {
         self.connectDeadline = connectDeadline
         self.ready = ready
         self.logger = logger
-        budget = StreamBudget(cap: configuration.maximumConcurrentStreams, initial: configuration.initialConcurrency)
+        budget = StreamBudget(cap: configuration.maximumConcurrentStreams, initial: configuration.initialStreamLimit)
         heartbeat = Heartbeat(
-            idle: TimeAmount(configuration.pingInterval), overdue: TimeAmount(configuration.overdueInterval),
+            idle: TimeAmount(configuration.idlePingInterval), overdue: TimeAmount(configuration.busyPingInterval),
             timeout: TimeAmount(configuration.pingTimeout), now: loop.now)
         lastSweep = loop.now
         try super.init(.client, on: loop)
@@ -63,7 +63,7 @@ final class ClientHandler: Session {
     func start(_ call: ClientCall) {
         let refusal =
             closeReason.map { "the connection is closed: \($0)" }
-            ?? draining.map { "the connection is draining: \($0)" }
+            ?? drainReason.map { "the connection is draining: \($0)" }
         guard call.phase == .submitted, refusal == nil else {
             finish(call, .failure(call.phase == .withdrawn ? .cancelled : .notProcessed(refusal ?? "")))
             return publish()
@@ -80,7 +80,7 @@ final class ClientHandler: Session {
         writeSoon()
     }
 
-    /// The peer has accepted a request's credentials. From now on, the limit `initialConcurrency` no longer applies.
+    /// The peer has accepted a request's credentials. From now on, the limit `initialStreamLimit` no longer applies.
     func liftLimit() {
         budget.isProven = true
         writeSoon()
@@ -98,8 +98,8 @@ final class ClientHandler: Session {
     // MARK: A batch
 
     override func tlsNegotiated() {
-        if configuration.firstStream > 1 {
-            nghttp2_session_set_next_stream_id(pointer, configuration.firstStream)
+        if configuration.firstStreamID > 1 {
+            nghttp2_session_set_next_stream_id(pointer, configuration.firstStreamID)
         }
         submitSettings([
             NGHTTP2_SETTINGS_ENABLE_PUSH: 0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE: Self.streamWindow,
@@ -131,12 +131,12 @@ final class ClientHandler: Session {
 
     /// Starts the requests that may start. Returns whether a request was started.
     private func startRequests(now: NIODeadline) -> Bool {
-        guard stage == .open, draining == nil else { return false }
+        guard stage == .open, drainReason == nil else { return false }
         var hasStarted = false
         while let call = queue.first {
             guard call.phase == .live else {
                 queue.removeFirst()
-                abandoned -= 1
+                doneInQueue -= 1
                 continue
             }
             let window = Int(nghttp2_session_get_remote_window_size(pointer))
@@ -166,7 +166,7 @@ final class ClientHandler: Session {
             call.stream = stream
             call.openedAt = now
             calls[stream] = call
-            dequeued += 1
+            dequeueCount += 1
             budget.unsentBytes += request.body.count
         } catch {
             finish(call, .failure(.notProcessed(error.reason)))
@@ -177,14 +177,14 @@ final class ClientHandler: Session {
     /// includes the caller's request.
     private func publish() {
         state.withLockedValue { state in
-            state.isUsable = stage == .open && draining == nil && !isEnded
+            state.isUsable = stage == .open && drainReason == nil && !isEnded
             state.streamsInUse = calls.count
             state.streamLimit = budget.limit
-            state.waiting -= dequeued
+            state.waitCount -= dequeueCount
             state.goAway = goAway
             state.fellSilent = fellSilent
         }
-        dequeued = 0
+        dequeueCount = 0
         let known = outcomes
         outcomes.removeAll()
         for (call, outcome) in known { call.continuation?.resume(returning: outcome) }
@@ -195,9 +195,9 @@ final class ClientHandler: Session {
     private func finish(_ call: ClientCall, _ outcome: ClientCall.Outcome) {
         guard call.phase != .done else { return }
         call.phase = .done
-        if call.stream == nil { dequeued += 1 }
-        buffered -= call.response.body.count
-        call.forget()
+        if call.stream == nil { dequeueCount += 1 }
+        bodyBytes -= call.response.body.count
+        call.dropAnswer()
         outcomes.append((call, outcome))
     }
 
@@ -206,24 +206,24 @@ final class ClientHandler: Session {
         guard call.phase == .live else { return }
         finish(call, .failure(failure))
         if let stream = call.stream { return reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
-        abandoned += 1
-        if abandoned > queue.count / 2 {
+        doneInQueue += 1
+        if doneInQueue > queue.count / 2 {
             queue.removeAll { $0.phase == .done }
-            abandoned = 0
+            doneInQueue = 0
         }
     }
 
     /// Accepts no new requests, and gives waiting requests back to their callers.
     private func beginDrain(_ reason: String) {
-        guard draining == nil else { return }
-        draining = reason
+        guard drainReason == nil else { return }
+        drainReason = reason
         returnWaiting("the connection is draining: \(reason)")
     }
 
     private func returnWaiting(_ reason: String) {
         for call in queue { finish(call, .failure(.notProcessed(reason))) }
         queue.removeAll()
-        abandoned = 0
+        doneInQueue = 0
     }
 
     override func ended(_ reason: String, cause: (any Error)?) {
@@ -296,12 +296,12 @@ final class ClientHandler: Session {
         guard call.response.body.count + bytes.count <= limit else {
             return abandon(call, .unanswered("the answer's body is larger than \(limit) bytes"))
         }
-        guard buffered + bytes.count <= shared else {
+        guard bodyBytes + bytes.count <= shared else {
             return abandon(
                 call,
                 .unanswered("the unfinished answers on this connection are together larger than \(shared) bytes"))
         }
-        buffered += bytes.count
+        bodyBytes += bytes.count
         call.take(body: bytes)
     }
 

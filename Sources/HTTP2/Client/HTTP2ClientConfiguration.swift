@@ -28,14 +28,14 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var maximumBufferedBytes: Int = 32 << 20
     /// The silence after which a PING is sent while no answer is awaited. Apple asks for at least one PING an hour; one
     /// PING a minute keeps NAT entries alive.
-    package var pingInterval: Duration = .seconds(60)
+    package var idlePingInterval: Duration = .seconds(60)
     /// The silence after which a PING is sent while answers are awaited.
-    package var overdueInterval: Duration = .seconds(5)
+    package var busyPingInterval: Duration = .seconds(5)
     /// How long the peer may stay silent after a PING before the connection is closed.
     package var pingTimeout: Duration = .seconds(5)
     /// The maximum number of streams before `liftInitialLimit()` is called, even if SETTINGS allows more. It is 1 for
     /// APNs with provider tokens.
-    package var initialConcurrency: Int = .max
+    package var initialStreamLimit: Int = .max
     /// The most streams at any time, even if SETTINGS allows more.
     package var maximumConcurrentStreams: Int = 1_000
     /// Called on the connection's loop for every answered request, so this function must be fast. It gets the time from
@@ -45,7 +45,7 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var drainTimeout: Duration = .seconds(10)
 
     /// The ID of the first stream, for tests in which the stream IDs run out.
-    var firstStream: Int32 = 1
+    var firstStreamID: Int32 = 1
 
     /// All other settings have their defaults.
     package init(host: String, port: Int) {

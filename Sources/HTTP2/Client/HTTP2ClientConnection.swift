@@ -78,7 +78,7 @@ package final class HTTP2ClientConnection: Sendable {
     ) async throws(HTTP2Failure) -> HTTP2Response {
         if Task.isCancelled { throw .cancelled }
         let call = ClientCall(request, timeout: timeout, now: .now())
-        shared.withLockedValue { $0.waiting += 1 }
+        shared.withLockedValue { $0.waitCount += 1 }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 call.continuation = continuation
@@ -90,7 +90,7 @@ package final class HTTP2ClientConnection: Sendable {
         return try outcome.get()
     }
 
-    /// Ends the limit `initialConcurrency`, because the peer has accepted a request. From now on, only the peer's
+    /// Ends the limit `initialStreamLimit`, because the peer has accepted a request. From now on, only the peer's
     /// SETTINGS and `maximumConcurrentStreams` limit the streams. Later calls have no effect.
     package func liftInitialLimit() {
         let isFirst = shared.withLockedValue { state in
@@ -143,7 +143,7 @@ package struct HTTP2ConnectionState: Sendable, Hashable {
     /// The maximum number of streams at present: the lower of the peer's limit and our own.
     package var streamLimit = 0
     /// The requests without a stream, including those that the connection's event loop has not seen yet.
-    package var waiting = 0
+    package var waitCount = 0
     /// The peer's GOAWAY, if it sent one.
     package var goAway: HTTP2GoAway?
     /// Whether the connection ended because the peer sent nothing while answers were awaited, not even after a PING.
@@ -153,7 +153,7 @@ package struct HTTP2ConnectionState: Sendable, Hashable {
     package init() {}
 
     /// The requests on the connection, with or without a stream.
-    package var requests: Int { streamsInUse + waiting }
+    package var requests: Int { streamsInUse + waitCount }
 
     /// The number of requests that would get a stream at once; negative if more are waiting than there is room for.
     package var free: Int { streamLimit - requests }

@@ -48,15 +48,15 @@ extension HTTP2ClientConfiguration {
                 message: "no TCP connection to \(address) within \(connectTimeout): check the network, and that no "
                     + "firewall drops port \(port)")
         case let error as NIOConnectionError where !error.connectionErrors.isEmpty:
-            unconnected(Set(error.connectionErrors.map(\.error.summary)).sorted().joined(separator: "; "))
+            connectError(Set(error.connectionErrors.map(\.error.summary)).sorted().joined(separator: "; "))
         case is NIOConnectionError, is SocketAddressError:
             HTTP2ConnectError(
                 kind: .resolve, message: "\(host) has no address: check the name and this machine's DNS")
-        default: unconnected(cause.summary)
+        default: connectError(cause.summary)
         }
     }
 
-    private func unconnected(_ reason: String) -> HTTP2ConnectError {
+    private func connectError(_ reason: String) -> HTTP2ConnectError {
         HTTP2ConnectError(
             kind: .connect,
             message: "no TCP connection to \(address): \(reason): check host and port, and that the server runs")

@@ -12,12 +12,12 @@ final class ServerHandler: Session {
         /// The bytes of the request's body, including dropped ones.
         var bodySize = 0
         /// The number of header blocks so far; the second one is the trailers.
-        var headerBlocks = 0
+        var blockCount = 0
         var isReceived = false
         /// Whether the request was answered or reset, so that this side does nothing more.
         var isSettled = false
         /// The answer's body that is not in a DATA frame yet.
-        var answer: ArraySlice<UInt8> = []
+        var unsentBody: ArraySlice<UInt8> = []
     }
 
     private let configuration: HTTP2ServerConfiguration
@@ -32,7 +32,7 @@ final class ServerHandler: Session {
     /// The last stream that our GOAWAYs promise to serve. It is valid as soon as a GOAWAY is submitted; nghttp2 itself
     /// refuses later streams only after it has sent the GOAWAY. The client repeats the requests of higher streams, so
     /// they must not be processed.
-    private var servedUpTo = Int32.max
+    private var lastToServe = Int32.max
     private let handshakeDeadline: NIODeadline
     private var drainDeadline = NIODeadline.distantFuture
     /// When the peer last sent something, or was last found to wait for an answer.
@@ -65,7 +65,7 @@ final class ServerHandler: Session {
         exchange.isSettled = true
         // Answers to HEAD, 204 and 304 have no content (RFC 9110 6.4.1).
         let hasBody = !body.isEmpty && exchange.request.method != "HEAD" && status != 204 && status != 304
-        if hasBody { exchange.answer = body[...] }
+        if hasBody { exchange.unsentBody = body[...] }
         do {
             _ = try submit(pseudo: [HTTP2Header(":status", String(status))], headers, hasBody: hasBody) {
                 fields, count, body in nghttp2_submit_response(pointer, stream, fields, count, body)
@@ -90,7 +90,7 @@ final class ServerHandler: Session {
     func goAway(code: UInt32 = HTTP2ErrorCode.noError.rawValue, debugData: [UInt8] = [], lastStream: Int? = nil) {
         let processed = nghttp2_session_get_last_proc_stream_id(pointer)
         let last = max(0, min(lastStream.map { Int32(clamping: $0) } ?? .max, processed))
-        servedUpTo = min(servedUpTo, last)
+        lastToServe = min(lastToServe, last)
         submitGoAway(code: code, debugData: debugData, lastStream: last)
     }
 
@@ -162,12 +162,12 @@ final class ServerHandler: Session {
     // MARK: Events
 
     override func streamOpened(_ stream: Int32) -> Bool {
-        guard stream <= servedUpTo else { return false }
+        guard stream <= lastToServe else { return false }
         exchanges[stream] = Exchange()
         return true
     }
 
-    override func headersBegan(_ stream: Int32) { exchanges[stream]?.headerBlocks += 1 }
+    override func headersBegan(_ stream: Int32) { exchanges[stream]?.blockCount += 1 }
 
     override func header(
         _ stream: Int32, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
@@ -175,7 +175,7 @@ final class ServerHandler: Session {
         guard let exchange = exchanges[stream] else { return true }
         exchange.headerListSize += name.count + value.count + 32
         guard exchange.headerListSize <= configuration.maximumHeaderList else { return false }
-        guard exchange.headerBlocks == 1 else { return true }
+        guard exchange.blockCount == 1 else { return true }
         let name = String(decoding: name, as: UTF8.self)
         let value = String(decoding: value, as: UTF8.self)
         switch name {
@@ -203,7 +203,7 @@ final class ServerHandler: Session {
 
     override func peerFinished(_ stream: Int32) {
         guard let connection, let exchange = exchanges[stream], !exchange.isReceived, !exchange.isSettled,
-            stream <= servedUpTo
+            stream <= lastToServe
         else { return }
         exchange.isReceived = true
         let request = exchange.request
@@ -216,10 +216,10 @@ final class ServerHandler: Session {
         _ stream: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) -> (count: Int, isLast: Bool) {
         guard let exchange = exchanges[stream] else { return (0, true) }
-        let next = exchange.answer.prefix(buffer.count)
+        let next = exchange.unsentBody.prefix(buffer.count)
         buffer.copyBytes(from: next)
-        exchange.answer = exchange.answer.dropFirst(next.count)
-        return (next.count, exchange.answer.isEmpty)
+        exchange.unsentBody = exchange.unsentBody.dropFirst(next.count)
+        return (next.count, exchange.unsentBody.isEmpty)
     }
 
     override func streamClosed(_ stream: Int32, code: UInt32) { exchanges[stream] = nil }

@@ -28,7 +28,7 @@ class Session: ChannelInboundHandler {
     }
 
     /// The bytes of one write: a few full TLS records.
-    private static let chunk = 64 << 10
+    private static let chunkSize = 64 << 10
 
     let pointer: OpaquePointer
     private(set) var stage = Stage.handshaking
@@ -36,9 +36,9 @@ class Session: ChannelInboundHandler {
     /// Why the connection has ended; `nil`: it has not.
     private(set) var closeReason: String?
     /// Why no request may start; `nil`: requests may start, once the connection is open.
-    var draining: String?
+    var drainReason: String?
     /// nghttp2's last message about the peer's frames. It explains a violation better than the error code.
-    var complaint = ""
+    var frameError = ""
     /// How the peer violated the protocol; `nil`: there was no violation.
     var violation: String?
     /// Whether this side has sent GOAWAY.
@@ -169,7 +169,7 @@ class Session: ChannelInboundHandler {
         let status = unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
             nghttp2_session_mem_recv(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         }
-        if status < 0 { end("the peer broke the protocol: \(complaint.isEmpty ? Self.text(status) : complaint)") }
+        if status < 0 { end("the peer broke the protocol: \(frameError.isEmpty ? Self.strerror(status) : frameError)") }
     }
 
     final func channelReadComplete(context: ChannelHandlerContext) {
@@ -223,10 +223,10 @@ class Session: ChannelInboundHandler {
         defer { isFlushing = false }
         while !isEnded, context.channel.isWritable {
             outbound.clear()
-            while outbound.readableBytes < Self.chunk {
+            while outbound.readableBytes < Self.chunkSize {
                 var bytes: UnsafePointer<UInt8>?
                 let count = nghttp2_session_mem_send(pointer, &bytes)
-                if count < 0 { return end(Self.text(count)) }
+                if count < 0 { return end(Self.strerror(count)) }
                 if count == 0 { break }
                 outbound.writeBytes(UnsafeRawBufferPointer(start: bytes, count: count))
             }
@@ -260,7 +260,7 @@ class Session: ChannelInboundHandler {
     final func end(_ reason: String, cause: (any Error)? = nil) {
         guard !isEnded else { return }
         let last = violation ?? reason
-        let reason = draining.map { $0 == last ? last : "\($0); \(last)" } ?? last
+        let reason = drainReason.map { $0 == last ? last : "\($0); \(last)" } ?? last
         closeReason = reason
         timer?.task.cancel()
         timer = nil
@@ -288,5 +288,5 @@ class Session: ChannelInboundHandler {
     }
 
     /// nghttp2's text for one of its errors.
-    static func text(_ status: Int) -> String { String(cString: nghttp2_strerror(Int32(status))) }
+    static func strerror(_ status: Int) -> String { String(cString: nghttp2_strerror(Int32(status))) }
 }

@@ -36,7 +36,7 @@ extension Session {
             let body = nghttp2_data_provider(source: nghttp2_data_source(), read_callback: SessionCallbacks.bodyToSend)
             return withUnsafePointer(to: body) { submit(pairs, pairs.count, hasBody ? $0 : nil) }
         }
-        if status < 0 { throw SubmitError(reason: Self.text(Int(status))) }
+        if status < 0 { throw SubmitError(reason: Self.strerror(Int(status))) }
         return status
     }
 }
@@ -135,7 +135,7 @@ enum SessionCallbacks {
             let goAway = HTTP2GoAway(frame.pointee.goaway)
             guard goAway.code != HTTP2ErrorCode.noError.rawValue else { break }
             let name = HTTP2ErrorCode.name(goAway.code)
-            let complaint = session.complaint
+            let complaint = session.frameError
             session.violation = "the peer broke the protocol: \(complaint.isEmpty ? name : "\(name): \(complaint)")"
         default:
             break
@@ -150,7 +150,7 @@ enum SessionCallbacks {
 
     private static let complained: nghttp2_error_callback2 = { _, _, message, length, user in
         guard let session = session(user), let message else { return 0 }
-        session.complaint = message.withMemoryRebound(to: UInt8.self, capacity: length) {
+        session.frameError = message.withMemoryRebound(to: UInt8.self, capacity: length) {
             String(decoding: UnsafeBufferPointer(start: $0, count: min(length, 512)), as: UTF8.self)
         }
         return 0

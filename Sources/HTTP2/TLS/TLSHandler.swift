@@ -193,11 +193,11 @@ package final class TLSHandler: ChannelDuplexHandler {
                     return context.flush()
                 }
                 bytes.moveReaderIndex(forwardBy: count)
-                if bytes.readableBytes > 0, let part = drain(context) {
+                if bytes.readableBytes > 0, let part = takeBytes(context) {
                     context.write(wrapOutboundOut(part), promise: nil)
                 }
             }
-            context.write(wrapOutboundOut(drain(context) ?? ByteBuffer()), promise: promise)
+            context.write(wrapOutboundOut(takeBytes(context) ?? ByteBuffer()), promise: promise)
         }
         context.flush()
     }
@@ -213,10 +213,10 @@ package final class TLSHandler: ChannelDuplexHandler {
 
     /// Sends what OpenSSL itself has to say.
     private func sendOutput(_ context: ChannelHandlerContext) {
-        if let bytes = drain(context) { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
+        if let bytes = takeBytes(context) { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
     }
 
-    private func drain(_ context: ChannelHandlerContext) -> ByteBuffer? {
+    private func takeBytes(_ context: ChannelHandlerContext) -> ByteBuffer? {
         let count = BIO_ctrl_pending(outgoing)
         guard count > 0 else { return nil }
         var bytes = context.channel.allocator.buffer(capacity: count)

@@ -23,10 +23,10 @@ struct Connector: Sendable {
             guard !configuration.mustWrite || !connection.isReadOnly else {
                 throw Self.failure("session is read-only: the server accepts no writes, or is a standby")
             }
-            configuration.health.connected()
+            configuration.health.noteConnected()
             return connection
         } catch {
-            configuration.health.refused(error)
+            configuration.health.noteFailure(error)
             configuration.onFailure?(error)
             throw error
         }

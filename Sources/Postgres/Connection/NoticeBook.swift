@@ -4,12 +4,12 @@ final class NoticeBook {
     private let hear: (@Sendable ([PostgresError]) -> Void)?
     private var kept: [PostgresError] = []
     /// Whether the server has sent a warning since this was last set to `false`.
-    var hasWarned = false
+    var hasWarning = false
 
     init(_ hear: (@Sendable ([PostgresError]) -> Void)?) { self.hear = hear }
 
     func note(_ notice: PostgresError) {
-        if notice.sqlState == .warning { hasWarned = true }
+        if notice.sqlState == .warning { hasWarning = true }
         if hear != nil { kept.append(notice) }
     }
 

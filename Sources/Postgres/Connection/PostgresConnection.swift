@@ -12,10 +12,10 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         /// The names of the prepared statements.
         var statements: [Statement: String] = [:]
         /// The number of statements that were ever prepared. A name is never used twice.
-        var preparedCount = 0
+        var everPrepared = 0
         var isBusy = false
         /// Whether the next query begins a transaction in the same round trip.
-        var beginsNext = false
+        var isBeginDue = false
         /// Whether the state of the protocol is unknown, so that the connection must not be used again.
         var isSpoiled = false
     }
@@ -108,13 +108,13 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
     }
 
     /// Makes the next query begin a transaction.
-    func beginWithNext() { state.withLock { $0.beginsNext = true } }
+    func beginWithNext() { state.withLock { $0.isBeginDue = true } }
 
     /// Ends a transaction whose BEGIN was not sent yet. Returns `false` if the server must end it.
     func takeBegin() -> Bool {
         state.withLock { state in
-            defer { state.beginsNext = false }
-            return state.beginsNext
+            defer { state.isBeginDue = false }
+            return state.isBeginDue
         }
     }
 
@@ -157,7 +157,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
 
     private var limits: QueryExecution.Limits {
         guard let own = PostgresTimeLimit.current else { return .init(end: .now + configuration.queryTimeout) }
-        return .init(end: .now + own.rest, silence: own.silence, drain: .milliseconds(500))
+        return .init(end: .now + own.rest, silence: own.maxSilence, drain: .milliseconds(500))
     }
 
     /// Allows one task at a time. A second one is a mistake of the caller and gets an error.
@@ -189,7 +189,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         _ body: (inout QueryExecution) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         var execution = QueryExecution(self, limits, configuration.health, isCancellable: isCancellable)
-        notices.hasWarned = false
+        notices.hasWarning = false
         let result: Result<Value, PostgresError>
         var isLost = false
         do throws(PostgresError) {
@@ -204,7 +204,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
         // A COMMIT that waits for a synchronous standby and is cancelled succeeds with a warning. The standby may not
         // have the data, so the caller must not be told that they are safe.
         guard var interruption = execution.interruption else { return try result.get() }
-        interruption.isUnreplicated = notices.hasWarned && interruption.kind == .timedOut
+        interruption.isUnreplicated = notices.hasWarning && interruption.kind == .timedOut
         throw interruption
     }
 
@@ -247,8 +247,8 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
             let statement = Statement(sql: query.sql, types: query.bindings.map(\.type.oid))
             let (name, isNew) = state.withLock { state in
                 if let known = state.statements[statement] { return (known, false) }
-                state.preparedCount += 1
-                let name = "g\(state.preparedCount)"
+                state.everPrepared += 1
+                let name = "g\(state.everPrepared)"
                 state.statements[statement] = name
                 return (name, true)
             }

@@ -56,7 +56,7 @@ struct QueryExecution {
             try await wait(orWritten: unsent > 0)
             guard PQconsumeInput(connection.pointer) == 1 else { throw lossError() }
         }
-        if !connection.isBroken { health.answered() }
+        if !connection.isBroken { health.noteAnswer() }
         return PQgetResult(connection.pointer)
     }
 
@@ -85,7 +85,7 @@ struct QueryExecution {
         case .ready: return
         case .timedOut:
             if interruption == nil {
-                health.noAnswerYet()
+                health.noteSilence()
                 guard limits.end <= .now || health.isSilent(for: limits.silence) else {
                     nextCheck = min(limits.end, .now + PostgresHealth.waitStep)
                     return

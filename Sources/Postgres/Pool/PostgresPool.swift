@@ -15,10 +15,10 @@ package final class PostgresPool: PostgresQuerying {
         var idle: [PostgresConnection] = []
         var lent = 0
         /// How many of the lent connections each share has.
-        var shares: [PostgresShare: Int] = [:]
+        var shareUse: [PostgresShare: Int] = [:]
         /// The attempts to open a connection, also those that pause after a failure. They go on even if the callers that
         /// began them have left.
-        var opening = 0
+        var attempts = 0
         /// The callers that wait for a connection, in the order of their calls.
         var waiters: [(id: Int, share: PostgresShare?, waiter: Waiter)] = []
         var lastID = 0
@@ -27,7 +27,7 @@ package final class PostgresPool: PostgresQuerying {
         /// earlier generations are not lent again.
         var generation = 0
 
-        var isUp: Bool { !idle.isEmpty || lent > 0 }
+        var hasOpen: Bool { !idle.isEmpty || lent > 0 }
 
         /// Takes the waiter with this number out of the line.
         mutating func remove(_ id: Int) -> Waiter? {
@@ -37,12 +37,12 @@ package final class PostgresPool: PostgresQuerying {
         /// Whether a caller of this share may have another connection.
         func admits(_ share: PostgresShare?, _ maximumShared: Int) -> Bool {
             guard let share else { return true }
-            return shares[share, default: 0] < share.most && shares.values.reduce(0, +) < maximumShared
+            return shareUse[share, default: 0] < share.maximum && shareUse.values.reduce(0, +) < maximumShared
         }
 
         mutating func addLent(_ share: PostgresShare?, _ change: Int) {
             lent += change
-            if let share { shares[share, default: 0] += change }
+            if let share { shareUse[share, default: 0] += change }
         }
     }
 
@@ -136,7 +136,7 @@ package final class PostgresPool: PostgresQuerying {
 
     /// The numbers of idle connections, and of those that are lent or being opened.
     package var connections: (idle: Int, busy: Int) {
-        state.withLock { ($0.idle.count, $0.lent + $0.opening) }
+        state.withLock { ($0.idle.count, $0.lent + $0.attempts) }
     }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -162,7 +162,7 @@ package final class PostgresPool: PostgresQuerying {
         _ share: PostgresShare?, since asked: ContinuousClock.Instant
     ) async throws(PostgresError) -> PostgresConnection {
         let own = PostgresTimeLimit.current
-        if configuration.health.isSilent(for: own?.silence) { throw unreached }
+        if configuration.health.isSilent(for: own?.maxSilence) { throw unreached }
         while let connection = state.withLock({ state -> PostgresConnection? in
             guard state.admits(share, configuration.maximumShared), let connection = state.idle.popLast() else {
                 return nil
@@ -183,8 +183,8 @@ package final class PostgresPool: PostgresQuerying {
         var timer: Task<Void, any Error>?
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                wait(id, share, continuation)
-                timer = Task { try await self.giveUp(id, at: end, silence: own?.silence) }
+                enqueue(id, share, continuation)
+                timer = Task { try await self.giveUp(id, at: end, silence: own?.maxSilence) }
                 // The task may have been cancelled before the caller began to wait.
                 if Task.isCancelled { giveUp(id, Self.cancelledError) }
             }
@@ -197,7 +197,7 @@ package final class PostgresPool: PostgresQuerying {
 
     /// Puts a caller at the end of the line, and opens a connection if the pool may have another one. The caller gets
     /// the connection that is free first.
-    private func wait(_ id: Int, _ share: PostgresShare?, _ waiter: Waiter) {
+    private func enqueue(_ id: Int, _ share: PostgresShare?, _ waiter: Waiter) {
         let (isClosed, opens, free) = state.withLock { state -> (Bool, Bool, PostgresConnection?) in
             guard !state.isClosed else { return (true, false, nil) }
             state.waiters.append((id, share, waiter))
@@ -207,8 +207,8 @@ package final class PostgresPool: PostgresQuerying {
                 state.lent += 1
                 return (false, false, free)
             }
-            guard state.lent + state.opening < configuration.maximumConnections else { return (false, false, nil) }
-            state.opening += 1
+            guard state.lent + state.attempts < configuration.maximumConnections else { return (false, false, nil) }
+            state.attempts += 1
             return (false, true, nil)
         }
         if isClosed { waiter.resume(returning: .failure(Self.closedError)) }
@@ -220,9 +220,9 @@ package final class PostgresPool: PostgresQuerying {
     private func giveUp(_ id: Int, at end: ContinuousClock.Instant, silence: Duration?) async throws {
         while .now < end, !configuration.health.isSilent(for: silence) {
             try await Task.sleep(until: min(end, .now + PostgresHealth.waitStep), clock: .continuous)
-            configuration.health.noAnswerYet()
+            configuration.health.noteSilence()
         }
-        let isBusy = state.withLock(\.isUp) && !configuration.health.isSilent(for: silence)
+        let isBusy = state.withLock(\.hasOpen) && !configuration.health.isSilent(for: silence)
         giveUp(id, isBusy ? Self.exhaustedError : unreached)
     }
 
@@ -245,7 +245,7 @@ package final class PostgresPool: PostgresQuerying {
             while true {
                 do {
                     let connection = try await connector.connect(generation: generation)
-                    state.withLock { ($0.opening, $0.lent) = ($0.opening - 1, $0.lent + 1) }
+                    state.withLock { ($0.attempts, $0.lent) = ($0.attempts - 1, $0.lent + 1) }
                     return release(connection)
                 } catch {
                     logger.debug("no connection to the database yet", metadata: ["error": "\(error)"])
@@ -253,8 +253,8 @@ package final class PostgresPool: PostgresQuerying {
                 try? await Task.sleep(for: Self.retryPause)
                 let goesOn = state.withLock { state in
                     // Only as many attempts are repeated as callers wait.
-                    if state.opening <= state.waiters.count { return true }
-                    state.opening -= 1
+                    if state.attempts <= state.waiters.count { return true }
+                    state.attempts -= 1
                     return false
                 }
                 guard goesOn else { return }
@@ -283,7 +283,7 @@ package final class PostgresPool: PostgresQuerying {
         let opens = state.withLock { state in
             state.addLent(share, -1)
             guard !state.waiters.isEmpty else { return false }
-            state.opening += 1
+            state.attempts += 1
             return true
         }
         if opens { openOne() }

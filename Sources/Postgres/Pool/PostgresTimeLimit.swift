@@ -7,9 +7,9 @@ package struct PostgresTimeLimit: Sendable {
     @TaskLocal package static var current: PostgresTimeLimit?
 
     /// No wait goes on when the database has answered nobody for so long.
-    package var silence: Duration
+    package var maxSilence: Duration
     /// The longest total wait while the database answers others, because it is slow or a lock is in the way.
-    package var limit: Duration
+    package var maxWait: Duration
     private let waited: Waited
 
     private final class Waited: Sendable {
@@ -18,10 +18,10 @@ package struct PostgresTimeLimit: Sendable {
         init(_ time: Duration) { nanoseconds = Atomic(Int64(time / .nanoseconds(1))) }
     }
 
-    /// - Parameter waited: the part of `limit` that is already used.
+    /// - Parameter waited: the part of `maxWait` that is already used.
     package init(silence: Duration, limit: Duration, waited: Duration = .zero) {
-        self.silence = silence
-        self.limit = limit
+        self.maxSilence = silence
+        self.maxWait = limit
         self.waited = Waited(waited)
     }
 
@@ -35,22 +35,22 @@ package struct PostgresTimeLimit: Sendable {
 
     package static let standardWait = Duration.seconds(3.5)
 
-    /// This time limit with a `limit` of at least 30 s, for a request whose work may take long. The request is given up
-    /// earlier only if the database answers nobody.
+    /// This time limit with a `maxWait` of at least 30 s, for a request whose work may take long. The request is given
+    /// up earlier only if the database answers nobody.
     package var long: PostgresTimeLimit {
         var long = self
-        long.limit = max(limit, .seconds(30))
+        long.maxWait = max(maxWait, .seconds(30))
         return long
     }
 
-    /// This time limit for other work, which has the whole `limit` again.
+    /// This time limit for other work, which has the whole `maxWait` again.
     ///
-    /// - Parameter waited: the part of `limit` that is already used.
+    /// - Parameter waited: the part of `maxWait` that is already used.
     package func renewed(waited: Duration = .zero) -> PostgresTimeLimit {
-        PostgresTimeLimit(silence: silence, limit: limit, waited: waited)
+        PostgresTimeLimit(silence: maxSilence, limit: maxWait, waited: waited)
     }
 
-    /// Runs `body`, which works for several callers, with the whole `limit` of the present caller. The time that this
+    /// Runs `body`, which works for several callers, with the whole `maxWait` of the present caller. The time that this
     /// caller has already waited does not count.
     package static func renewing<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
@@ -58,9 +58,9 @@ package struct PostgresTimeLimit: Sendable {
         try await $current.withValue(current?.renewed()) { try await body() }
     }
 
-    /// The rest of `limit`. It is never zero, so that a caller whose turn comes late still gets one short attempt.
+    /// The rest of `maxWait`. It is never zero, so that a caller whose turn comes late still gets one short attempt.
     package var rest: Duration {
-        max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.waitStep))
+        max(maxWait - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(maxWait, PostgresHealth.waitStep))
     }
 
     /// Runs `body`, which waits for the database or for another caller's work with the database. The time that `body`
@@ -90,7 +90,7 @@ package final class PostgresHealth: Sendable {
     private let start = ContinuousClock.now
     /// When a caller first looked in vain after the last answer, in nanoseconds after `start`; 0: none did.
     private let silentSince = Atomic<Int64>(0)
-    private let lastRefusal = Mutex<(error: PostgresError, at: ContinuousClock.Instant)?>(nil)
+    private let lastFailure = Mutex<(error: PostgresError, at: ContinuousClock.Instant)?>(nil)
     /// How long the error of a failed attempt to connect is also used for callers that made no attempt.
     private static let errorLifetime = Duration.seconds(10)
 
@@ -99,10 +99,10 @@ package final class PostgresHealth: Sendable {
     private var elapsed: Int64 { Int64(start.duration(to: .now) / .nanoseconds(1)) }
 
     /// Records an answer of the server.
-    func answered() { if silentSince.load(ordering: .relaxed) != 0 { silentSince.store(0, ordering: .relaxed) } }
+    func noteAnswer() { if silentSince.load(ordering: .relaxed) != 0 { silentSince.store(0, ordering: .relaxed) } }
 
     /// Records that a caller has waited for `waitStep` and has no answer yet.
-    func noAnswerYet() { _ = silentSince.compareExchange(expected: 0, desired: elapsed, ordering: .relaxed) }
+    func noteSilence() { _ = silentSince.compareExchange(expected: 0, desired: elapsed, ordering: .relaxed) }
 
     /// Whether nobody has had an answer for `time`; `nil`: for ever.
     func isSilent(for time: Duration?) -> Bool {
@@ -111,17 +111,17 @@ package final class PostgresHealth: Sendable {
     }
 
     /// Records a failed attempt to connect.
-    func refused(_ error: PostgresError) { lastRefusal.withLock { $0 = (error, .now) } }
+    func noteFailure(_ error: PostgresError) { lastFailure.withLock { $0 = (error, .now) } }
 
     /// Records a new connection.
-    func connected() {
-        answered()
-        lastRefusal.withLock { $0 = nil }
+    func noteConnected() {
+        noteAnswer()
+        lastFailure.withLock { $0 = nil }
     }
 
     /// The error for callers that get no connection: that of the last attempt, if it failed recently.
     var unreached: PostgresError {
-        let last = lastRefusal.withLock { $0 }
+        let last = lastFailure.withLock { $0 }
         if let last, last.at.duration(to: .now) < Self.errorLifetime { return last.error }
         return PostgresError(.connectionFailed, "the database did not answer in time")
     }

@@ -101,7 +101,7 @@ extension Date: PostgresEncodable, PostgresDecodable {
     }
 
     /// The date with the precision of a column. Use it to compare a date with one that was read.
-    package var inMicroseconds: Date {
+    package var asStored: Date {
         let microseconds = ((timeIntervalSince1970 - Self.epoch2000) * 1_000_000).rounded()
         return Date(timeIntervalSince1970: microseconds / 1_000_000 + Self.epoch2000)
     }

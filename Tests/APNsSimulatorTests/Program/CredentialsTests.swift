@@ -63,20 +63,20 @@ struct SimulatorOptionsTests {
     @Test func `a team option is for all keys or for one, and its last value counts`() throws {
         var options = SimulatorOptions(directory: "x")
         try options.setTeams(["A=T1", "T2", "B=T3", "A=T4"])
-        #expect(options.teams == ["A": "T4", "B": "T3", "": "T2"])
+        #expect(options.keyTeams == ["A": "T4", "B": "T3", "": "T2"])
         for mistake in ["", "=T", "A=", "="] {
             #expect(throws: SimulatorError.self, "\(mistake)") { try options.setTeams([mistake]) }
         }
     }
 
     @Test func `scopes of keys are parsed, and mistakes are refused`() throws {
-        let scopes = try KeyScope.list(parsing: ["A=development", "B=production:com.A,com.b", "C=:com.c"])
+        let scopes = try KeyScope.byKeyID(parsing: ["A=development", "B=production:com.A,com.b", "C=:com.c"])
         #expect(scopes["A"]?.environment == .development)
         #expect(scopes["A"]?.topics == nil)
         #expect(scopes["B"]?.topics == ["com.a", "com.b"])
         #expect(scopes["C"]?.environment == nil)
         for mistake in ["A", "A=staging", "A=production:", "A=production:x,,y"] {
-            #expect(throws: SimulatorError.self, "\(mistake)") { try KeyScope.list(parsing: [mistake]) }
+            #expect(throws: SimulatorError.self, "\(mistake)") { try KeyScope.byKeyID(parsing: [mistake]) }
         }
     }
 
@@ -86,7 +86,7 @@ struct SimulatorOptionsTests {
     func `printed addresses can be connected to`(host: String, reachable: String) {
         let addresses = SimulatorAddresses(
             host: SimulatorAddresses.reachableHost(host), developmentPort: 1, productionPort: 2, caFile: "d/ca.pem",
-            keyFile: "d/k.p8")
+            p8File: "d/k.p8")
         #expect(addresses.url(.production) == "https://\(reachable):2")
         #expect(addresses.description.hasPrefix("listening development=https://\(reachable):1 "))
     }

@@ -83,7 +83,7 @@ struct PublishedTableTests {
                 id, in: environment, system: 18, bundleIDs: [Bench.bundleID], now: Bench.now)
             values[id] = phone.startTokens[Bench.bundleID]
         }
-        _ = bench.state.devices.retire(values["goneDevice"] ?? "", Refusal(.unregistered, timestamp: now * 1_000))
+        _ = bench.state.devices.revoke(values["goneDevice"] ?? "", Refusal(.unregistered, timestamp: now * 1_000))
         let activity = Activity(bundleID: Bench.bundleID, attributesType: "Match")
         values["activity"] = try bench.state.startActivity(
             activity, wantsToken: true, on: "device", now: Bench.now

@@ -49,7 +49,7 @@ struct Bench {
         let all = ["authorization": "bearer \(token)"].merging(headers) { $1 }
         let fields = all.filter { $0.value != "" }.sorted { $0.key < $1.key }
         return SimulatorRequest(
-            environment: environment, connection: connection, method: method, path: path,
+            environment: environment, connectionID: connection, method: method, path: path,
             headers: fields.map { .init($0.key, $0.value) }, body: Array(body.utf8))
     }
 

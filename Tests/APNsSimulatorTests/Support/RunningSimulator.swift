@@ -33,7 +33,7 @@ struct RunningSimulator: Sendable {
     init(_ simulator: Simulator, _ addresses: SimulatorAddresses) throws {
         (self.simulator, self.addresses) = (simulator, addresses)
         provider = try Provider(
-            keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.keyFile)
+            keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.p8File)
     }
 
     /// Runs `body` with a simulator and a client of its development port.

@@ -164,7 +164,7 @@ struct AppleConsole: Sendable {
         }
         var settings = APNsClient.Settings(endpoints: Endpoints(send: hosts, manage: hosts))
         settings.trustRoots = .file(addresses.caFile)
-        let keys = KeyRing(directory: (addresses.keyFile as NSString).deletingLastPathComponent)
+        let keys = KeyRing(directory: (addresses.p8File as NSString).deletingLastPathComponent)
         let client = APNsClient(settings: settings, keys: keys, now: { Date() }, logger: Stage.logger)
         let address = APNsAddress(
             bundleID: try #require(BundleID(rawValue: Stage.bundleID)), environment: environment,

@@ -29,7 +29,7 @@ struct PoolTests {
             _ = try await pair.client.listChannels(at: Self.address).value()
             let tries = pair.simulator.journal().suffix(2)
             #expect(tries.map(\.fate) == [.unprocessed, .answered])
-            #expect(tries.map { $0.request.connection == busy[0].request.connection } == [false, true])
+            #expect(tries.map { $0.request.connectionID == busy[0].request.connectionID } == [false, true])
             pair.simulator.removeFault("hold")
             _ = try await held.value()
         }
@@ -113,7 +113,7 @@ struct PoolPlanTests {
     ) -> HTTP2ConnectionState {
         var state = HTTP2ConnectionState()
         state.isProven = isProven
-        (state.streamsInUse, state.streamLimit, state.waiting) = (inUse, limit, waiting)
+        (state.streamsInUse, state.streamLimit, state.waitCount) = (inUse, limit, waiting)
         return state
     }
 

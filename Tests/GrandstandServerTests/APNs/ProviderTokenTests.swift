@@ -111,7 +111,7 @@ struct RefusedKeyTests {
         /// Replaces the wrong key by the simulator's key.
         func putRightKey() throws {
             try folder.write(
-                try String(contentsOfFile: pair.addresses.keyFile, encoding: .utf8), keyID: SimulatorIdentity.keyID,
+                try String(contentsOfFile: pair.addresses.p8File, encoding: .utf8), keyID: SimulatorIdentity.keyID,
                 modifiedAt: 2_000_000)
         }
     }
@@ -179,7 +179,7 @@ struct RefusedKeyTests {
 
     @Test func `a refusal is reported with its time at each probe, and ends with another key`() async throws {
         try await Self.play { scene in
-            func news() -> [KeyRefusal?] { scene.client.tokens.news().map(\.refusal) }
+            func news() -> [KeyRefusal?] { scene.client.tokens.takeNews().map(\.refusal) }
             _ = await scene.send()
             #expect(news().isEmpty)
             _ = await scene.send()

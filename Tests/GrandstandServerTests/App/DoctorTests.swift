@@ -88,7 +88,7 @@ struct DoctorTests {
 
     @Test func `every refusal that Apple documents has a next step`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
-        for reason in APNsReason.table {
+        for reason in APNsReason.allKnown {
             let answer = APNsAnswer<ChannelListing>.refused(
                 APNsRefusal(status: reason.status ?? 0, reason: reason))
             let checks = Doctor.appChecks(answer, of: bundleID, "x")

@@ -65,11 +65,11 @@ struct GaugeTests {
             #expect(counted.withLock { $0.count } == 1)
             let claimed = try await outbox.claim(stores.request())
             let delivery = try #require(claimed.first)
-            #expect(abs(try #require(delivery.askedAt).timeIntervalSince(stores.now)) < 0.001)
+            #expect(abs(try #require(delivery.wantedAt).timeIntervalSince(stores.now)) < 0.001)
             let settlement = delivery.settled(.ok, at: stores.now)
-            try await outbox.record([settlement])
+            try await outbox.tryRecord([settlement])
             // A result that is recorded twice changes nothing the second time.
-            try await outbox.record([settlement])
+            try await outbox.tryRecord([settlement])
             #expect(counted.withLock { all in all.compactMap(Self.state) } == [.superseded, .accepted])
         }
     }

@@ -40,8 +40,8 @@ struct AuditRouteTests {
         #expect(
             text
                 == #"{"items":[{"id":"7","at":"2026-11-21T20:45:00.000Z","actor":"key:ops","#
-                + #""keyId":"\#(Sample.id.words)","action":"channel.refused","bundleId":"com.example.Stadium","#
-                + #""environment":"production","channel":"\#(Sample.id.words)","channelId":"abc==","#
+                + #""keyId":"\#(Sample.id.text)","action":"channel.refused","bundleId":"com.example.Stadium","#
+                + #""environment":"production","channel":"\#(Sample.id.text)","channelId":"abc==","#
                 + #""eventKey":"derby","broadcast":null,"reason":"why","signingKey":"KEY1234567","#
                 + #""apns":{"status":400,"reason":"BadPriority","requestId":null}}],"nextCursor":"7"}"#)
     }

@@ -36,10 +36,10 @@ struct AuditTests {
                 ])
             let created = entries[3]
             #expect(created.actor == "grandstand" && created.apns == answer && created.signingKey == "KEY1234567")
-            #expect(created.channel == channel.id.words && created.channelId == "abc==")
+            #expect(created.channel == channel.id.text && created.channelId == "abc==")
             #expect(created.eventKey == "match-1")
             #expect(entries[2].broadcast == sent.id && entries[2].reason == "update")
-            for entry in entries[1...2] { #expect(entry.actor == "key:desk" && entry.keyId == key.id.words) }
+            for entry in entries[1...2] { #expect(entry.actor == "key:desk" && entry.keyId == key.id.text) }
         }
     }
 
@@ -152,7 +152,7 @@ struct AttributionTests {
                 $0.broadcast == broadcast.id
             }
             #expect(found.map(\.action) == [.broadcastWithdrawn, .broadcastAccepted])
-            #expect(found.allSatisfy { $0.channel == channel.id.words && $0.eventKey == nil })
+            #expect(found.allSatisfy { $0.channel == channel.id.text && $0.eventKey == nil })
         }
     }
 

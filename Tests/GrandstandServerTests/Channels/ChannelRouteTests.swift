@@ -16,7 +16,7 @@ struct ChannelRouteTests {
     private static let one = base + "/\(Sample.id)"
     private static let draft = #"{"storagePolicy": "noMessageStored", "label": "gate 7"}"#
 
-    private static func shape(_ id: Any? = Sample.id.words) -> String {
+    private static func shape(_ id: Any? = Sample.id.text) -> String {
         #"{"id":"\#(id ?? "")","channelId":"abc==","bundleId":"com.example.Stadium","environment":"production","#
             + #""storagePolicy":"noMessageStored","state":"active","eventKey":null,"label":"gate 7","reason":null,"#
             + #""nextAttemptAt":null,"createdAt":"2026-11-21T20:45:00.000Z","managed":true}"#
@@ -151,7 +151,7 @@ struct ChannelRouteTests {
             let begun = IdempotentRequest(
                 caller: admin.id, key: name, content: Array("POST \(Self.base)\n\(Self.draft)".utf8),
                 at: RouteWorld.now)
-            try await world.rows.pool.transaction { try await begun.note(Sample.id, on: $0) }
+            try await world.rows.pool.transaction { try await begun.record(Sample.id, on: $0) }
             let answer = try await world("POST", Self.base, Self.draft, headers: ["Idempotency-Key": name])
             #expect(answer.status == status, "\(name): \(answer.text)")
             #expect((answer.headers[.idempotentReplayed] == "true") == replayed, "\(name)")

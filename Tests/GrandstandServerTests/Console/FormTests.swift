@@ -60,11 +60,11 @@ struct ActionTests {
             PageRoute("/test/:id/rename", .operate, form: .reversible) { visit in
                 let name = visit.fields["name"] ?? ""
                 deeds.add("rename \(name)")
-                return .elsewhere("/console/apps", notice: "Renamed \(name)")
+                return .redirect("/console/apps", notice: "Renamed \(name)")
             },
             PageRoute("/test/:id/delete", .operate, form: .irreversible) { _ in
                 deeds.add("delete")
-                return .elsewhere("/console/apps")
+                return .redirect("/console/apps")
             },
         ]
         return world

@@ -144,10 +144,10 @@ struct MatchTests {
     @Test func `the score is the newest content that Apple accepted, as the app's preview template shows it`() throws {
         let samples = try Samples()
         var rejected = try samples.message([samples.delivery(.rejected, reason: "BadPriority")])
-        rejected.id = UUID().words
+        rejected.id = UUID().text
         let accepted = try samples.message([samples.delivery(.accepted)])
         var waiting = try samples.message([samples.delivery(.queued, attempts: 0)])
-        waiting.id = UUID().words
+        waiting.id = UUID().text
         let previews = [samples.bundleID.rawValue: samples.preview]
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
         // The two environments of an app show followers the same content, so they share one card.
@@ -200,8 +200,8 @@ struct AdviceTests {
     @Test func `a refusal has the runbook's advice, without links and marks`() {
         let long = Advice.delivery(.rejected, reason: "PayloadTooLarge")
         #expect(long?.hasPrefix("Shorten contentState or alert") == true)
-        #expect(Advice.known("BroadcastFeatureNotEnabled")?.hasSuffix("App ID on: GrandstandCapabilityOff") == true)
-        #expect(Advice.known("quota-exhausted") != nil && Advice.known("other") == nil)
+        #expect(Advice.about("BroadcastFeatureNotEnabled")?.hasSuffix("App ID on: GrandstandCapabilityOff") == true)
+        #expect(Advice.about("quota-exhausted") != nil && Advice.about("other") == nil)
         #expect(Advice.delivery(.expired, reason: nil) != nil && Advice.delivery(.accepted, reason: nil) == nil)
     }
 

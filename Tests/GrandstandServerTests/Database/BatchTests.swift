@@ -49,7 +49,7 @@ struct BatchTests {
         let works = Works()
         let limits = Mutex<[Duration?]>([])
         let batch = Batch<Int, Int>(limit: 100, rest: { $0 }) { items in
-            limits.withLock { $0.append(PostgresTimeLimit.current?.limit) }
+            limits.withLock { $0.append(PostgresTimeLimit.current?.maxWait) }
             await works.begin(items)
             if fails, items == [1] { throw Self.away }
             return items

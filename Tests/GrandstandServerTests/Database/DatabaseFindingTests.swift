@@ -70,7 +70,7 @@ struct PoolSizesTests {
             let (sizes, more) = (PoolSizes(total: total), PoolSizes(total: total + 1))
             #expect(PoolSizes.Pool.allCases.map { sizes[$0] }.reduce(1, +) == total)
             for pool in PoolSizes.Pool.allCases { #expect(sizes[pool] >= 1 && sizes[pool] <= more[pool]) }
-            #expect(sizes[.requests] < 4 || sizes.sharesTotal <= sizes[.requests] / 2)
+            #expect(sizes[.requests] < 4 || sizes.maxShared <= sizes[.requests] / 2)
         }
     }
 }

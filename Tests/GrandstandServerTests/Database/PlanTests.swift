@@ -106,7 +106,7 @@ struct PlanTests {
             request.laneInterval = 1
             let claimed = try await outbox.claim(request)
             #expect(claimed.count == together)
-            try await outbox.record(claimed.map { $0.settled(.ok, at: stores.now) })
+            try await outbox.tryRecord(claimed.map { $0.settled(.ok, at: stores.now) })
             _ = try await outbox.nextDue(in: .production)
             _ = try await outbox.nextScheduled()
             stores.clock.advance(by: 2)

@@ -30,7 +30,7 @@ struct WakeUpTests {
             await outbox.next()
             await channels.next()
             let claimed = try await stores.claim()
-            try await stores.outbox.record(claimed.map { $0.settled(nil, at: stores.now) })
+            try await stores.outbox.tryRecord(claimed.map { $0.settled(nil, at: stores.now) })
             await outbox.next()
             try await stores.sendOne()
             await channels.next()

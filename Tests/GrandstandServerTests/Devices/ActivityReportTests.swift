@@ -76,7 +76,7 @@ struct ActivityReportTests {
                 phones.stores.clock.advance(by: 1)
                 try await phones.report("ended-\(number)", of: id, .ended)
             }
-            let newest = Set((20 - DeviceBounds.activities + 1..<20).map { "ended-\($0)" })
+            let newest = Set((20 - DeviceBounds.maxActivities + 1..<20).map { "ended-\($0)" })
             #expect(Set(try await phones.known(id).activities.map(\.activityId)) == newest.union(["shown"]))
         }
     }

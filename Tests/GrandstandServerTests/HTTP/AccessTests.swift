@@ -150,9 +150,9 @@ struct RateLimitsTests {
         let keys = [Contract.Scope.lookup, .admin].map {
             APIKey(id: UUID(), name: "k", scopes: [$0], reach: .only([Sample.stadium]))
         }
-        for _ in 0..<20 { #expect(limits.take(keys[0], for: [], at: now)?.isExhausted == false) }
-        #expect(limits.take(keys[0], for: [], at: now)?.isExhausted == true)
-        #expect(limits.take(keys[0], for: [], at: now + 1)?.isExhausted == false)
+        for _ in 0..<20 { #expect(limits.take(keys[0], for: [], at: now)?.isRefused == false) }
+        #expect(limits.take(keys[0], for: [], at: now)?.isRefused == true)
+        #expect(limits.take(keys[0], for: [], at: now + 1)?.isRefused == false)
         // Lookups have no limit. Keys that are not for client apps have none in these settings.
         #expect(limits.take(keys[0], for: [.lookup], at: now) == nil)
         #expect(limits.take(keys[1], for: [], at: now) == nil)

@@ -70,8 +70,8 @@ struct KeyLedgerTests {
             let new = try await rotate(old)
             #expect(new.name == "k" && new.scopes == [.lookup, .organise] && new.secret != old.secret)
             #expect(new.bundleIds == ["com.example.Goal"] && new.bundleId == "com.example.Goal")
-            #expect(try await authenticate(old)?.replacedBy?.words == new.id)
-            #expect(try await authenticate(new)?.id.words == new.id)
+            #expect(try await authenticate(old)?.replacedBy?.text == new.id)
+            #expect(try await authenticate(new)?.id.text == new.id)
             // A key that was replaced cannot be replaced again, because it would have two successors.
             try await refuses(.keyNotFound) { try await rotate(old) }
             let limited = try await stores.create(.init(name: "l", scopes: [.lookup], expiresAt: now + 3_600))
@@ -113,7 +113,7 @@ struct KeyLedgerTests {
             stores.clock.advance(by: 10)
             keys.noteUse(one)
             try await keys.writeUses()
-            keys.uses.withLock { $0 = [one.id: start + 5, UUID(): start] }
+            keys.lastUses.withLock { $0 = [one.id: start + 5, UUID(): start] }
             try await keys.writeUses()
             #expect(try await keys.key(one.id).lastUsedAt == start + 10)
             stores.clock.advance(by: 10)

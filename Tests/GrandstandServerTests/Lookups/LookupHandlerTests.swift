@@ -144,7 +144,7 @@ private final class Line {
     var past: [String] { line.paths }
 
     /// How many keys were used.
-    var usedKeys: Int { keys.uses.withLock(\.count) }
+    var usedKeys: Int { keys.lastUses.withLock(\.count) }
 
     /// What the metrics counted once: the status of answers and the result of lookups.
     var counted: [String] {

@@ -20,7 +20,7 @@ struct LookupRecordTests {
 
     private let name = LookupKey(app: Sample.known(try? .sample()), key: Sample.known(EventKey(rawValue: "derby")))
     private func ask(_ record: LookupRecord, at time: Date? = nil) -> (text: String?, problem: Problem?) {
-        var entry = LookupEntry([record])
+        var entry = LookupEvent([record])
         switch entry.answer(to: name, now: time ?? now) {
         case .success(let body): return (String(decoding: body.bytes, as: UTF8.self), nil)
         case .failure(let problem): return (nil, problem)
@@ -76,7 +76,7 @@ struct LookupRecordTests {
         other.apnsTopic = "com.example.other"
         development.environment = .development
         let name = LookupKey(app: name.app, key: name.key, variant: asked.flatMap { Variant(rawValue: $0) })
-        var entry = LookupEntry([other, development] + records)
+        var entry = LookupEvent([other, development] + records)
         let answer = entry.answer(to: name, now: now)
         let found: String? =
             switch answer {
@@ -103,7 +103,7 @@ struct LookupRecordTests {
 
     @Test func `an event becomes live at its start, gets another tag, and stays live`() throws {
         let start = now.addingTimeInterval(60)
-        var entry = LookupEntry([record(startsAt: start)])
+        var entry = LookupEvent([record(startsAt: start)])
         let before = entry.answer(to: name, now: start.addingTimeInterval(-0.001))
         #expect(try before.get().lookup?.state == .scheduled)
         let after = entry.answer(to: name, now: start)

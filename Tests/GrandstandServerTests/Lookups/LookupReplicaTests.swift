@@ -74,7 +74,7 @@ struct LookupReplicaTests {
         let replica = try replica()
         for (isKept, channelID) in [(true, "one"), (true, "one"), (false, "two")] {
             // A list is used for a second, which this test neither waits for nor exceeds.
-            replica.state.withLock { $0.pagesEnd = isKept ? .now + .seconds(3_600) : .now }
+            replica.state.withLock { $0.pagesUntil = isKept ? .now + .seconds(3_600) : .now }
             let body = try await replica.page(LookupListQuery(), of: .sample(), uri: "a").body
             #expect(
                 String(decoding: body.bytes, as: UTF8.self)

@@ -32,7 +32,7 @@ struct LookupStoreTests {
     private func noted(
         _ stores: StoreWorld, _ body: () async throws -> Void
     ) async throws -> Set<String> {
-        let start = try await stores.lookups.changes(since: LookupStore.maxSnapshot).position
+        let start = try await stores.lookups.changes(since: LookupStore.journalEnd).position
         try await body()
         _ = try await stores.key("end", [.lookup])
         let (subjects, end) = try await stores.lookups.changes(since: start)
@@ -87,7 +87,7 @@ struct LookupStoreTests {
             try await stores.open("match-1")
             try await stores.open("match-2")
             let source = stores.lookups
-            let start = try await source.changes(since: LookupStore.maxSnapshot).position
+            let start = try await source.changes(since: LookupStore.journalEnd).position
             let (afterwards, second) = try await stores.pool.transaction { late in
                 try await late.query("update events set ends_at = now() where key = 'match-1'")
                 // A later transaction commits first.

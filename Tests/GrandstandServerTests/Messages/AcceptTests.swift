@@ -37,7 +37,7 @@ struct AcceptTests {
             #expect(try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items == [read])
             let delivery = try await stores.delivery(of: accepted)
             #expect(delivery.state == .accepted && delivery.apnsUniqueId == "u")
-            #expect(delivery.apnsRequestId == claimed.message.requestID.words)
+            #expect(delivery.apnsRequestId == claimed.message.requestID.text)
             #expect(delivery.apnsRequestId == accepted.deliveries.first?.apnsRequestId)
             #expect(delivery.timestamp == 1_700_000_000 && delivery.settledAt == stores.now)
             #expect(try await stores.claim().isEmpty)
@@ -154,7 +154,7 @@ struct ContentBytesTests {
             let first = try #require(try await stores.claim().first)
             var refused = first.settled(.retry(at: stores.now + 1, reason: "ServiceUnavailable"), at: stores.now)
             refused.mayHaveBeenProcessed = false
-            try await stores.outbox.record([refused])
+            try await stores.outbox.tryRecord([refused])
             request.alert = RawJSON(unchecked: #"{ "title":"\u26bd" }"#.utf8)
             let sent = try await stores.sendOne()
             #expect(try sent.body == request.payload().body(timestamp: sent.timestamp))
@@ -210,7 +210,7 @@ struct BroadcastRouteTests {
         let own = try await world.rows.adopt(of: "com.example.Stadium")
         func post(_ channel: UUID, _ body: String) async throws -> RouteWorld.Answer {
             let channels = "/v1/apps/com.example.Stadium/production/channels"
-            return try await world("POST", "\(channels)/\(channel.words)/broadcasts", "{\(body)}")
+            return try await world("POST", "\(channels)/\(channel.text)/broadcasts", "{\(body)}")
         }
         #expect(try await post(owned, Self.update).slug == "channel-in-use")
         let end = try #require(try await post(own.id, #""event": "end", "contentState": {}"#).json["id"] as? String)

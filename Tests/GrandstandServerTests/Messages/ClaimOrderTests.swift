@@ -144,7 +144,7 @@ struct ThrottleStoreTests {
             try await ThrottledApp.report([Self.limit(stores)], to: database, now: stores.now)
             let quotas = try await stores.quotas()
             let throttle = try #require(quotas.first { $0.environment == .production }?.throttles.first)
-            #expect((throttle.since, throttle.lanesWaiting, throttle.oldestSeconds) == (began.inMicroseconds, 1, 29))
+            #expect((throttle.since, throttle.lanesWaiting, throttle.oldestSeconds) == (began.asStored, 1, 29))
             #expect(quotas.first { $0.environment == .development }?.throttles == [])
             stores.clock.advance(by: 1)
             _ = try await concurrently(2) { _ in try await ThrottledApp.report([], to: database, now: stores.now) }

@@ -100,7 +100,7 @@ struct DispatcherTests {
             try await scene.add(["match-1"])
             let log = LogLines()
             let asked = Mutex(0)
-            let keys = KeyFileWatch(fault: { "there is no key file of \($0)" }, logger: log.logger)
+            let keys = KeylessApps(fault: { "there is no key file of \($0)" }, logger: log.logger)
             let gateway = ScriptedGateway { _ in
                 asked.withLock { $0 += 1 }
                 return .withheld("there is no key file")

@@ -100,7 +100,7 @@ private struct LaneSteps {
         ]
         var settlement = delivery.settled(verdicts[pick(5)], at: stores.now)
         settlement.mayHaveBeenProcessed = pick(3) == 0
-        try await stores.outbox.record([settlement])
+        try await stores.outbox.tryRecord([settlement])
         expected.settle(settlement, at: stores.now)
     }
 
@@ -134,7 +134,7 @@ struct ColumnTests {
             let broadcast = try await stores.accept(.update())
             let before = try #require(try await message(of: broadcast.uuid, stores))
             let lane = try #require(try await lanes(stores).first)
-            let time = stores.now.inMicroseconds
+            let time = stores.now.asStored
             var progress = TokenProgress()
             (progress.total, progress.accepted, progress.isSwept, progress.waiting) = (16, 13, true, 14)
             let full = LaneMessage(
@@ -167,7 +167,7 @@ struct ColumnTests {
     @Test func `a lane is read as it was written`() async throws {
         try await withEvent { stores in
             let lane = try #require(try await lanes(stores).first)
-            let time = stores.now.inMicroseconds
+            let time = stores.now.asStored
             var full = lane
             full[.channel].lastTimestamp = 1
             full[.channel].readyAt = time + 2

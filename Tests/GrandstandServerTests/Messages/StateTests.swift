@@ -202,7 +202,7 @@ extension StoreWorld {
         by outbox: Outbox? = nil
     ) async throws -> Contract.Broadcast? {
         let report = state(content, sequence: sequence, epoch: epoch, isFinal: isFinal)
-        return try await (outbox ?? self.outbox).report(Intake(reporting: report, at: now))
+        return try await (outbox ?? self.outbox).putState(Intake(reporting: report, at: now))
     }
 
     /// Declares a content type of the sample app.

@@ -52,7 +52,7 @@ struct ClientAndSimulator: Sendable {
     }
 
     /// The connections that had requests.
-    var connections: Set<Int> { Set(simulator.journal().map(\.request.connection)) }
+    var connections: Set<Int> { Set(simulator.journal().map(\.request.connectionID)) }
 
     /// How often each message was processed.
     var processed: [Int] {

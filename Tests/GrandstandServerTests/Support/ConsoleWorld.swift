@@ -117,7 +117,7 @@ struct ConsoleWorld {
     private func api() throws -> API {
         var api = try ports.api(now: now)
         api.console = try Console()
-        api.console?.others = others
+        api.console?.testPages = others
         return api
     }
 }

@@ -18,7 +18,7 @@ enum LoopSample {
     static let bundleID = Sample.stadium
 
     static func rates(
-        _ api: Contract.APNsAPI = .broadcast, keys: KeyFileWatch = KeyFileWatch(fault: { _ in nil }, logger: logger)
+        _ api: Contract.APNsAPI = .broadcast, keys: KeylessApps = KeylessApps(fault: { _ in nil }, logger: logger)
     ) -> SendRates {
         SendRates(environment: .production, api: api, keys: keys, logger: logger)
     }

@@ -72,12 +72,12 @@ struct Samples {
     func delivery(_ state: Contract.DeliveryState, reason: String? = nil, attempts: Int = 1) -> Contract.Delivery {
         Contract.Delivery(
             kind: .channel, bundleId: bundleID.rawValue, environment: .production, channelId: text, state: state,
-            attempts: attempts, priority: 10, apnsExpiration: 0, apnsRequestId: id.words, reason: reason)
+            attempts: attempts, priority: 10, apnsExpiration: 0, apnsRequestId: id.text, reason: reason)
     }
 
     func broadcast(_ deliveries: [Contract.Delivery]) -> Contract.Broadcast {
         var broadcast = Contract.Broadcast(
-            id: id.words, eventKey: key.rawValue, event: .update, state: .queued, acceptedAt: Self.now,
+            id: id.text, eventKey: key.rawValue, event: .update, state: .queued, acceptedAt: Self.now,
             sendAt: Self.now, by: "key:" + text, counts: [:], deliveries: [], warnings: [text], source: .broadcast)
         broadcast.set(deliveries, isScheduled: false, isCancelled: false)
         return broadcast
@@ -134,7 +134,7 @@ extension Samples {
 
     func match() throws -> EventDetail {
         var gone = delivery(.superseded)
-        gone.supersededBy = id.words
+        gone.supersededBy = id.text
         var accepted = delivery(.accepted)
         (accepted.settledAt, accepted.answerMilliseconds) = (Self.now.addingTimeInterval(0.041), 41)
         accepted.apnsUniqueId = text
@@ -152,7 +152,7 @@ extension Samples {
                 try message([delivery(.expired, reason: text), gone]),
             ], starts: [start()], previews: [bundleID.rawValue: preview])
         var scheduled = try message([])
-        (scheduled.id, scheduled.state) = (UUID().words, .scheduled)
+        (scheduled.id, scheduled.state) = (UUID().text, .scheduled)
         shown.scheduled = [scheduled]
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true
@@ -162,7 +162,7 @@ extension Samples {
         return EventDetail(
             shown, visit("/console/events/derby"),
             composer: Composer(
-                variants, end, newest: id.words, refusal: refusal,
+                variants, end, newest: id.text, refusal: refusal,
                 preview: MessageEffect(try rehearsed()),
                 asksForEnd: true))
     }

@@ -122,7 +122,7 @@ extension ShardWorld<CrowdStore> {
             try await connection.query(
                 "update activities set update_token = decode(\(token), 'hex') where id = \(activity)")
         }
-        try await connection.query(InstallationTransactions.joinCrowd("\([activity])", now: now))
+        try await connection.query(InstallationTransactions.makeDue("\([activity])", now: now))
     }
 
     /// The number of activities that are due at a time.

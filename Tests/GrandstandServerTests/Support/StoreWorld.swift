@@ -178,7 +178,7 @@ struct StoreWorld: Sendable {
         _ run: ReconciliationRun, _ alarm: Contract.ReconciliationAlarm? = nil, recreates: Bool = false
     ) async throws -> Contract.Reconciliation {
         let report = Contract.Reconciliation(
-            id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
+            id: UUID().text, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
             actor: "test", startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0,
             missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
         try await channels.finish(run, report, recreates: recreates, now: now)
@@ -264,7 +264,8 @@ struct StoreWorld: Sendable {
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
         var settled = delivery.settled(verdict, at: now)
         settled.replica = replica ?? self.replica
-        try await until("nobody else has locked the lane") { [settled] in try await outbox.record([settled]).isEmpty }
+        try await until("nobody else has locked the lane") { [settled] in try await outbox.tryRecord([settled]).isEmpty
+        }
     }
 
     /// Withdraws a broadcast.
@@ -523,7 +524,7 @@ extension StoreWorld {
     func lookup(_ key: String = "match-1", variant: String? = nil) async throws -> Contract.Lookup? {
         let name = LookupKey(app: try .sample(), key: try .sample(key), variant: variant.flatMap(Variant.init))
         let records = try await lookups.records(of: [name.key])[name.key] ?? []
-        guard let record = LookupEntry(records).record(of: name) else { return nil }
+        guard let record = LookupEvent(records).record(of: name) else { return nil }
         return record.lookup(
             variants: records.filter { $0.isOf(name.app) }.compactMap(\.variant),
             with: try await lookups.contents(of: [record.lane])[record.lane], now: now)

@@ -27,7 +27,7 @@ struct WebhookNewsTests {
             try #require(told.count == 2)
             #expect(told[0].contains(#""type":"channel.missing""#) && !told[0].contains("variant"))
             #expect(told[0].contains(#""reason":"APNs does not know it any more""#))
-            let replaced = #""replaced":{"id":"\#(lost.id.words)","channelId":"\#(lost.channelID ?? "")"}}}"#
+            let replaced = #""replaced":{"id":"\#(lost.id.text)","channelId":"\#(lost.channelID ?? "")"}}}"#
             #expect(told[1].contains(#""type":"channel.replaced""#) && told[1].hasSuffix(replaced))
             // Only webhooks that were subscribed at the event are told.
             try await hooks.setEnabled(true, late.uuid)
@@ -268,7 +268,7 @@ struct WebhookDeclarationTests {
             (paused.description, paused.enabled) = ("paused by a colleague", false)
             for (draft, owner) in [(paused, first), (Self.draft("other.example"), second)] {
                 let replaced = try await hooks.webhooks.replace(id, with: draft, if: .none, second)
-                #expect(replaced.value.declaredBy == owner.id.words)
+                #expect(replaced.value.declaredBy == owner.id.text)
                 for caller in [first, second] {
                     #expect(try await Self.declared(hooks, by: caller) == (caller.id == owner.id ? [id] : []))
                 }

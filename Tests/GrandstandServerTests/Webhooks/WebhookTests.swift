@@ -27,7 +27,7 @@ struct WebhookRouteTests {
         let settled = try await hooks.add([.broadcastSettled]).id
         let cases = [
             (try await hooks.add([.broadcastSettled, .quotaLevel]).id, "gs_organise", 403),
-            (settled, "gs_operate", 403), (settled, "gs_stadium", 404), (Sample.id.words, "gs_admin", 404),
+            (settled, "gs_operate", 403), (settled, "gs_stadium", 404), (Sample.id.text, "gs_admin", 404),
             (try await hooks.add([.broadcastSettled], app: Sample.other.rawValue).id, "gs_stadium", 404),
         ]
         for (method, rest, body) in [
@@ -66,7 +66,7 @@ struct WebhookRouteTests {
         let id = try #require(made.json["id"] as? String)
         let (secret, key) = (try #require(made.json["secret"] as? String), try #require(RouteWorld.keys["gs_admin"]))
         #expect(made.json["url"] as? String == "https://hooks.example.com/x" && made.json["bundleId"] is NSNull)
-        #expect(made.json["declaredBy"] as? String == key.id.words)
+        #expect(made.json["declaredBy"] as? String == key.id.text)
         let shape = made.text.replacingOccurrences(of: #","secret":"\#(secret)"}"#, with: "")
         let one = Self.path + "/\(id)"
         let shown = try await world("GET", one)
@@ -114,7 +114,7 @@ struct WebhookRouteTests {
         let message = try #require(try await hooks.claim().first)
         try await hooks.settle(message, .answered(status: 410))
         let delivery =
-            #"{"id":"\#(message.id.words)","messageId":"\#(message.name)","topic":"webhook.test","state":"failed","#
+            #"{"id":"\#(message.id.text)","messageId":"\#(message.name)","topic":"webhook.test","state":"failed","#
             + #""attempts":1,"status":410,"reason":"HTTP 410: the receiver wants no more messages","#
             + #""createdAt":"2026-11-21T20:45:00.000Z","nextAttemptAt":null,"settledAt":"2026-11-21T20:45:00.000Z""#
         let failed = try await world("GET", log + "?state=failed&topic=webhook.test&limit=2")

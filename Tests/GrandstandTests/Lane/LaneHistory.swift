@@ -173,7 +173,7 @@ struct LaneHistory {
         let next = orders.indices.first { index in
             let order = orders[index]
             guard !order.isDone, !order.isWithdrawn, order.message.expiresAt > now else { return false }
-            return index == newest || order.message.isEnd || order.message.alerting && order.message.ringsUntil! > now
+            return index == newest || order.message.isEnd || order.message.hasAlert && order.message.ringsUntil! > now
         }
         guard let next, let newest else { return nil }
         // A repetition waits until `retryAt`, unless something newer can be sent.
@@ -189,9 +189,9 @@ struct LaneHistory {
         }
         if last.channelID != channel { return "another channel" }
         let (message, other) = (orders[index].message, orders[newest].message)
-        if last.alerting, message.ringsUntil! <= now { return "no alert" }
+        if last.hasAlert, message.ringsUntil! <= now { return "no alert" }
         // An alert that may have rung would ring again with other content.
-        let fits = message.alerting && newest != index && (other.contentBytes ?? 0) + 50 <= 4_960
+        let fits = message.hasAlert && newest != index && (other.contentBytes ?? 0) + 50 <= 4_960
         return orders[index].openAttempts == 0 && fits && last.source != other.broadcast ? "newer content" : nil
     }
 
@@ -199,14 +199,14 @@ struct LaneHistory {
         let order = orders[taken.id! - 1]
         expect(!order.isWithdrawn && order.message.expiresAt > now, "\(taken.id!) is withdrawn or expired")
         expect(taken.apnsExpiration == header(taken.broadcast, taken.expiresAt), "expires at \(taken.apnsExpiration)")
-        if taken.alerting { expect(order.message.ringsUntil! > now, "an old alert rings") }
+        if taken.hasAlert { expect(order.message.ringsUntil! > now, "an old alert rings") }
         let content = orders.firstIndex { $0.message.broadcast == taken.source } ?? -1
         expect(content >= lastContent, "content \(content + 1) after \(lastContent + 1)")
         expect(content < 0 || !orders[content].isWithdrawn, "withdrawn content goes")
         if let earlier = forms[taken.requestID] {
             expect(
                 earlier.timestamp == taken.timestamp && earlier.source == taken.source
-                    && earlier.alerting == taken.alerting && earlier.channelID == taken.channelID
+                    && earlier.hasAlert == taken.hasAlert && earlier.channelID == taken.channelID
                     && earlier.apnsExpiration == taken.apnsExpiration, "a repetition differs")
             expect(order.retryAt.map { now >= $0 } ?? true, "repeated too soon")
             seen.insert("repeated")
@@ -216,11 +216,11 @@ struct LaneHistory {
             let others = forms.values.filter { $0.id == taken.id }
             if !others.isEmpty { seen.insert("another") }
             if others.contains(where: { $0.channelID != channel }) { seen.insert("moved") }
-            let mayHaveRung = order.openAttempts > 0 && others.contains { $0.alerting && $0.channelID == channel }
-            expect(!taken.alerting || !mayHaveRung, "\(taken.id!) may ring twice")
+            let mayHaveRung = order.openAttempts > 0 && others.contains { $0.hasAlert && $0.channelID == channel }
+            expect(!taken.hasAlert || !mayHaveRung, "\(taken.id!) may ring twice")
         }
         if taken.contentOf != nil { seen.insert("carried") }
-        if order.message.alerting, !taken.alerting { seen.insert("stale") }
+        if order.message.hasAlert, !taken.hasAlert { seen.insert("stale") }
         forms[taken.requestID] = taken
         lastContent = content
         orders[taken.id! - 1].openAttempts += 1

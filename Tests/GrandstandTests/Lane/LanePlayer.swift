@@ -175,10 +175,10 @@ private struct LanePlayer {
             audience.storagePolicy = .noMessageStored
             lose { $0.change(audience, at: $1) }
         case .fence: lane.fence(at: now)
-        case .close: lane.cancelAll(at: now)
+        case .close: lane.close(at: now)
         case .reopen: lane.reopen(closedAt: now)
-        case .lease: log.append(lane.lease(for: claim(by: 0)) ? "leased" : "busy")
-        case .giveBack(let replica): lane.release(by: replicas[replica], at: now)
+        case .lease: log.append(lane.leaseLate(for: claim(by: 0)) ? "leased" : "busy")
+        case .giveBack(let replica): lane.releaseLate(by: replicas[replica], at: now)
         case .lift(let seconds): lane[.channel].lastTimestamp = Int(sceneTime.timeIntervalSince1970) + seconds
         case .states: log.append(lane.messages.map(\.state.rawValue).joined(separator: " "))
         case .due: logTime(lane.dueTime(script.kind, at: now), or: "idle")
@@ -230,18 +230,18 @@ private struct LanePlayer {
         guard let taken = lane.take(claim, to: script.kind, requestID: UUID.init) else { return log.append("-") }
         let timestamp = try #require(taken.timestamp)
         #expect(taken.channelID == lane.channel?.channelID)
-        let isLoud = taken.alerting || taken.isEnd
+        let isLoud = taken.hasAlert || taken.isEnd
         #expect(!isLoud || taken.priority == .immediate)
         let before = requests[taken.requestID]
         if let before {
             #expect(before.timestamp == timestamp && before.source == taken.source)
-            #expect(before.alerting == taken.alerting && before.channelID == taken.channelID)
+            #expect(before.hasAlert == taken.hasAlert && before.channelID == taken.channelID)
         } else {
             #expect(requests.values.allSatisfy { ($0.timestamp ?? .max) < timestamp })
         }
         requests[taken.requestID] = taken
         var text = (before == nil ? "" : "=") + number(of: taken.source)
-        if taken.alerting { text += "!" + number(of: taken.broadcast) }
+        if taken.hasAlert { text += "!" + number(of: taken.broadcast) }
         if !isLoud, taken.priority == .immediate { text += "^" }
         if let tokens = taken.tokens { text += tokens.isSwept ? "@rest" : "@" }
         log.append(text)

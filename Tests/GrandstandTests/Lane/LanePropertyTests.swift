@@ -59,7 +59,7 @@ struct LanePropertyTests {
             case .oldAlertsRing:
                 verbs.take = { lane, claim, requestID in
                     var taken = lane.take(claim, requestID: requestID)
-                    if taken?.reason == "the alert was too old to ring" { taken?.alerting = true }
+                    if taken?.reason == "the alert was too old to ring" { taken?.hasAlert = true }
                     return taken
                 }
             case .sameTimestamp:
@@ -134,7 +134,7 @@ struct LanePropertyTests {
             case .cancelsWithOldChannel:
                 verbs.change = { lane, audience, now in
                     lane.change(audience, at: now)
-                    lane.cancelAll(at: now)
+                    lane.close(at: now)
                     lane.reopen(closedAt: now)
                 }
             case .repeatsToNewChannel:

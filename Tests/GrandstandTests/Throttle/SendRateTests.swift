@@ -77,9 +77,9 @@ struct SendRateTests {
     @Test func `a limit is forgotten five minutes after the last 429`() {
         var rate = throttled(after: 100)
         rate.throttled(sentAt: after(60), at: after(60.1))
-        rate.forget(at: after(360))
+        rate.expire(at: after(360))
         #expect(rate.isLimited)
-        rate.forget(at: after(360.1))
+        rate.expire(at: after(360.1))
         #expect(!rate.isLimited)
         #expect(rate.allowance(at: after(361)) == nil)
     }

@@ -182,7 +182,7 @@ struct FailureTests {
     }
 
     @Test func `there is one stream until the caller says that the peer accepted a request`() async throws {
-        try await withClient(client: { $0.initialConcurrency = 1 }) { connection, handler in
+        try await withClient(client: { $0.initialStreamLimit = 1 }) { connection, handler in
             #expect(connection.state.streamLimit == 1)
             let answers = callers(50, connection)
             answer(try await handler.take(1))
@@ -221,7 +221,7 @@ struct FailureTests {
     }
 
     @Test func `when stream IDs are used up the connection drains`() async throws {
-        try await withClient(client: { $0.firstStream = 0x7fff_fffd }) { connection, handler in
+        try await withClient(client: { $0.firstStreamID = 0x7fff_fffd }) { connection, handler in
             async let first = connection.outcome(post())
             async let second = connection.outcome(post())
             let held = try await handler.take(2)

@@ -124,7 +124,7 @@ import Testing
             let held = try await handler.take(1)
             let waiting = await connection.outcome(post("/waiting"), timeout: .milliseconds(50))
             #expect(waiting == .failure(.notProcessed("no free stream within 50 ms")))
-            #expect(connection.state.waiting == 0)
+            #expect(connection.state.waitCount == 0)
             held[0].stream.respond(status: 200, headers: [], body: [])
             #expect(await first.status == 200)
         }

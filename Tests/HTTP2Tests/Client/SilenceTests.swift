@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct SilenceTests {
     @Test func `a PING is sent for an overdue answer, and silence ends the connection`() async throws {
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
-            $0.overdueInterval = .milliseconds(50)
+            $0.busyPingInterval = .milliseconds(50)
             $0.pingTimeout = .milliseconds(50)
             $0.maximumConcurrentStreams = 1
         }
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `a PING is sent on an idle connection, too`() async throws {
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
-            $0.pingInterval = .milliseconds(50)
+            $0.idlePingInterval = .milliseconds(50)
             $0.pingTimeout = .milliseconds(50)
         }
         try await RawServer.with(bytes: Frame.settings, client: impatient) { connection in
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `the client waits for a slow answer if the peer answers PINGs`() async throws {
         let curious: (inout HTTP2ClientConfiguration) -> Void = {
-            $0.overdueInterval = .milliseconds(10)
+            $0.busyPingInterval = .milliseconds(10)
             $0.pingTimeout = .seconds(5)
         }
         try await withClient(client: curious) { connection, _ in

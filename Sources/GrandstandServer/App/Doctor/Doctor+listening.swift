@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// The checks of the server's certificate and of its ports.
 extension Doctor {
     /// The doctor warns about a certificate if fewer than this many seconds are left until it expires.
-    private static let warnsWithin = 14.0 * 86_400
+    private static let expiryMargin = 14.0 * 86_400
 
     func listeningChecks(_ configuration: Configuration) async -> [DoctorCheck] {
         var checks: [DoctorCheck] = []
@@ -32,7 +32,7 @@ extension Doctor {
 
     static func certificate(_ path: String, _ names: [String], from: Date, until: Date, now: Date) -> DoctorCheck {
         let isValid = from <= now && now <= until && !names.isEmpty
-        let outcome: DoctorCheck.Outcome = !isValid ? .failed : until < now + warnsWithin ? .warning : .ok
+        let outcome: DoctorCheck.Outcome = !isValid ? .failed : until < now + expiryMargin ? .warning : .ok
         let words = names.isEmpty ? "no name" : names.joined(separator: ", ")
         return DoctorCheck(
             "certificate", of: path, outcome,

@@ -6,7 +6,7 @@ internal import NIOHTTP1
 /// and answers.
 final class ConnectionGuard: ExchangeHandler {
     private var deadlines: ConnectionDeadlines
-    private let shares: ConnectionLimit?
+    private let limit: ConnectionLimit?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     /// The time between two looks at the deadline.
@@ -18,7 +18,7 @@ final class ConnectionGuard: ExchangeHandler {
     init(_ timeout: Duration, _ shares: ConnectionLimit?) {
         let header = Int64(timeout / .nanoseconds(1))
         (deadlines, tick) = (ConnectionDeadlines(header: header, at: Self.now), header / 4)
-        self.shares = shares
+        self.limit = shares
     }
 
     private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
@@ -57,7 +57,7 @@ final class ConnectionGuard: ExchangeHandler {
         let channel = context.channel
         note(.writable(channel.isWritable))
         let waiting = channel.isWritable ? 0 : try? channel.syncOptions?.getOption(.bufferedWritableBytes)
-        shares?.setUnread(waiting ?? 0, for: channel)
+        limit?.setUnread(waiting ?? 0, for: channel)
         context.fireChannelWritabilityChanged()
     }
 

@@ -14,11 +14,11 @@ struct GuardedChannel: ServerChildChannel {
     let timeout: Duration
     let certificates: TLSCertificates?
     /// Chooses the connections to close when there are too many, or too many unread answers; `nil`: none is closed.
-    let shares: ConnectionLimit?
+    let limit: ConnectionLimit?
     let lookups: LookupResponder?
 
     func setup(channel: any NIOCore.Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        shares?.add(channel)
+        limit?.add(channel)
         return channel.eventLoop.makeCompletedFuture {
             // The receive buffers are small, because each of thousands of connections may fill a few buffers before
             // they are processed.
@@ -29,7 +29,7 @@ struct GuardedChannel: ServerChildChannel {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            let limits = ConnectionGuard(timeout, shares)
+            let limits = ConnectionGuard(timeout, limit)
             let lookups = lookups.map { LookupHandler(lookups: $0) { limits.note(.answered($0)) } }
             let handlers: [(any ChannelHandler)?] = [
                 limits, HeadRefusals(headers: CommonHeaders(isSecure: certificates != nil)), lookups,

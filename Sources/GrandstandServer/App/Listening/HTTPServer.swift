@@ -26,7 +26,7 @@ extension Server {
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
             return GuardedChannel(
-                base: base, timeout: configuration.clientTimeout, certificates: certificates, shares: shares,
+                base: base, timeout: configuration.headerTimeout, certificates: certificates, limit: shares,
                 lookups: lookups)
         }
         // Hummingbird logs at info what this server logs itself.

@@ -32,7 +32,7 @@ final class GaugeWatch: Sendable {
         let quotas = try await channels.quotas(now: now, tenure: tenure)
         samples = try await quotas.flatMap { $0.gauges(at: now) } + backlog(now: now)
         try await channels.noteLevels(of: quotas, now: now)
-        let due = HistoryQuery.end(of: HistoryQuery.fine, at: now)
+        let due = HistoryQuery.stepEnd(of: HistoryQuery.fine, at: now)
         if now.timeIntervalSince(due) <= 15 { try await channels.keepSamples(of: quotas, at: due) }
     }
 

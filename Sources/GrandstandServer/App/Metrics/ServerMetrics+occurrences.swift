@@ -10,7 +10,7 @@ extension ServerMetrics {
         for outcome in Contract.StateOutcome.allCases { count(.newState(outcome, saved: 0), 0) }
         for result in ReconciliationResult.allCases { count(.reconciled(result), 0) }
         for isDelivered in [true, false] { count(.webhookPosted(isDelivered: isDelivered), 0) }
-        for state in StartRowState.allCases where state.isSettled { count(.started(state, reason: nil), 0) }
+        for state in StartRowState.allCases where state.isSettled { count(.startPushed(state, reason: nil), 0) }
         for environment in APNsEnvironment.allCases {
             for state in Contract.DeliveryState.allCases where state.isSettled {
                 count(.settled(environment, state, reason: nil), 0)
@@ -28,7 +28,7 @@ extension ServerMetrics {
             series("grandstand_circuit_open", [environment.rawValue]).record(isOpen ? 1.0 : 0)
         case .settled(let environment, let state, let reason):
             add("grandstand_deliveries_total", [environment.rawValue, state.rawValue, Self.reasonLabel(reason)])
-        case .started(let state, let reason):
+        case .startPushed(let state, let reason):
             add("grandstand_starts_total", [state.rawValue, Self.reasonLabel(reason)])
         case .reconciled(let result): add("grandstand_reconciliations_total", [result.rawValue])
         case .webhookPosted(let isDelivered):

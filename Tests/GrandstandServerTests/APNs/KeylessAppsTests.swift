@@ -7,18 +7,18 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-struct KeyFileWatchTests {
+struct KeylessAppsTests {
     @Test func `an app without a key is left to others but for short moments, and this is logged twice in all`() {
         let fault = Mutex<String?>("gone")
         let log = LogLines()
-        let watch = KeyFileWatch(fault: { _ in fault.withLock { $0 } }, logger: log.logger)
+        let watch = KeylessApps(fault: { _ in fault.withLock { $0 } }, logger: log.logger)
         let address = LoopSample.address()
         var claims: [Int] = []
         for second in 0..<70 {
             let now = LoopSample.now + Double(second)
             let lacking = watch.look([address.app: address.credentials], at: now)
             #expect(lacking == [address.app])
-            guard watch.resting(in: .production, at: now).isEmpty else { continue }
+            guard watch.restingApps(in: .production, at: now).isEmpty else { continue }
             // Messages are claimed: those that expired end, and another one is withheld.
             claims.append(second)
             #expect(watch.lacks(address, at: now))
@@ -26,7 +26,7 @@ struct KeyFileWatchTests {
         #expect(claims == [30, 60])
         fault.withLock { $0 = nil }
         #expect(watch.look([address.app: address.credentials], at: LoopSample.now).isEmpty)
-        #expect(watch.resting(in: .production, at: LoopSample.now).isEmpty)
+        #expect(watch.restingApps(in: .production, at: LoopSample.now).isEmpty)
         #expect(
             log.all == [
                 "error nothing is sent from here for \(address.app.bundleID): gone",

@@ -6,17 +6,17 @@ internal import Synchronization
 
 /// Knows the apps whose key file is missing or broken on this machine. This process leaves their messages to other
 /// processes, because these may have the file.
-final class KeyFileWatch: Sendable {
+final class KeylessApps: Sendable {
     private let fault: @Sendable (_ keyID: String) -> String?
     private let logger: Logger
     /// For each app whose key this process lacks: until when its messages are left to other processes.
-    private let restsUntil = Mutex<[AppEnvironment: Date]>([:])
+    private let appRests = Mutex<[AppEnvironment: Date]>([:])
 
     /// Seconds after which this process claims messages of such an app again, so that those that expired end, even if no
     /// process has the key.
-    private static let rest: TimeInterval = 30
+    private static let appRest: TimeInterval = 30
     /// Seconds between two looks.
-    static let interval: TimeInterval = 2
+    static let lookInterval: TimeInterval = 2
 
     /// - Parameter fault: why a key file cannot be used; `nil`: it can be used.
     init(fault: @escaping @Sendable (_ keyID: String) -> String?, logger: Logger) {
@@ -32,8 +32,8 @@ final class KeyFileWatch: Sendable {
     }
 
     /// The apps whose messages are left to other processes now.
-    func resting(in environment: APNsEnvironment, at now: Date) -> [BundleID] {
-        restsUntil.withLock { rests in
+    func restingApps(in environment: APNsEnvironment, at now: Date) -> [BundleID] {
+        appRests.withLock { rests in
             rests.filter { $0.key.environment == environment && $0.value > now }.map(\.key.bundleID)
         }
     }
@@ -45,9 +45,9 @@ final class KeyFileWatch: Sendable {
 
     private func lacks(_ keyID: String, _ app: AppEnvironment, at now: Date, restsAgain: Bool) -> Bool {
         let why = fault(keyID)
-        let isNews = restsUntil.withLock { rests in
+        let isNews = appRests.withLock { rests in
             let isNews = (rests[app] == nil) != (why == nil)
-            if why == nil { rests[app] = nil } else if isNews || restsAgain { rests[app] = now + Self.rest }
+            if why == nil { rests[app] = nil } else if isNews || restsAgain { rests[app] = now + Self.appRest }
             return isNews
         }
         if isNews, let why {
