@@ -8,11 +8,11 @@ package struct ChannelTenure: Sendable, Hashable {
     /// The least seconds for which a channel is kept after the end of its event.
     package var retireAfter: TimeInterval
     /// Seconds without a message after which an event without `endsAt` is closed.
-    package var closeAfter: TimeInterval
+    package var quietAfter: TimeInterval
 
     package init(retireAfter: TimeInterval = 14_400, quietAfter: TimeInterval = 172_800) {
         self.retireAfter = retireAfter
-        self.closeAfter = quietAfter
+        self.quietAfter = quietAfter
     }
 
     /// Seconds after which an event without an `end` is closed. They count from `endsAt`, or from the last message if
@@ -47,7 +47,7 @@ package struct ChannelTenure: Sendable, Hashable {
             return max(endsAt, dates.lastMessageAt ?? endsAt).addingTimeInterval(Self.overdueAfter)
         }
         let signs = [dates.channelsOpenAt, dates.startsAt, dates.lastMessageAt].compactMap { $0 }
-        return signs.reduce(dates.createdAt, max).addingTimeInterval(closeAfter)
+        return signs.reduce(dates.createdAt, max).addingTimeInterval(quietAfter)
     }
 
     /// When an event's channel frees its place, if its organiser sends an `end` at `endsAt` and nothing unexpected
@@ -79,7 +79,7 @@ package struct ChannelTenure: Sendable, Hashable {
         neededUntil: Date? = nil, now: Date
     ) -> Forecast.Stay {
         let ends = [retireAfter, Self.keptAfterEnd].map { seconds in
-            ChannelTenure(retireAfter: seconds, quietAfter: closeAfter).freesAt(
+            ChannelTenure(retireAfter: seconds, quietAfter: quietAfter).freesAt(
                 dates, hasAudience: hasAudience, storagePolicy: storagePolicy, neededUntil: neededUntil, now: now)
         }
         return Forecast.Stay(

@@ -33,4 +33,4 @@ package enum ReconciliationResult: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Counts an occurrence. It is called often and from any task, so it must not block.
-package typealias Counting = @Sendable (Occurrence) -> Void
+package typealias Counter = @Sendable (Occurrence) -> Void

@@ -31,12 +31,12 @@ package struct SendRate: Sendable {
         var ignoredUntil = Date.distantPast
         /// Requests a second after the last reduction, and how much the rate was raised since.
         var base: Double
-        var raise = 0.0
+        var raised = 0.0
         var tokens = 0.0
         /// The time of `tokens`. It is in the future until `Retry-After` has passed.
         var tokensAt: Date
 
-        var rate: Double { base + raise }
+        var rate: Double { base + raised }
 
         /// The fewest requests that are handed out at once. Each batch of requests costs a claim, so smaller batches
         /// would cost more claims.
@@ -90,10 +90,10 @@ package struct SendRate: Sendable {
         decay(at: now)
         acceptedPerSecond += 1 / Self.halfLife
         // A rate that is used in part only is raised to twice the use at most.
-        guard let limit, limit.raise < max(limit.base, acceptedPerSecond) else { return }
+        guard let limit, limit.raised < max(limit.base, acceptedPerSecond) else { return }
         // Each search for the limit costs a 429. So below two requests a second the search takes longer.
         let perSecond = max(limit.rate, 1.5 * limit.rate.squareRoot())
-        self.limit?.raise += limit.raise / (Self.growthTime * perSecond)
+        self.limit?.raised += limit.raised / (Self.growthTime * perSecond)
     }
 
     /// Records that APNs answered 429.
@@ -113,7 +113,7 @@ package struct SendRate: Sendable {
         limit.base = max(Self.floor, Self.keptShare * min(limit.rate, accepted))
         // The first measured rate may be far too low, because requests were refused meanwhile. So the raise begins higher.
         // With `Retry-After`, each 429 costs a pause, so the raise begins lower and the next 429 comes later.
-        limit.raise = isFirst ? Self.floor : (retryAfter == nil ? 3e-3 : 1e-7) / limit.base.squareRoot()
+        limit.raised = isFirst ? Self.floor : (retryAfter == nil ? 3e-3 : 1e-7) / limit.base.squareRoot()
         limit.tokens = min(limit.tokens, 0)
         limit.ignoredUntil = max(limit.tokensAt, now.addingTimeInterval(1))
     }

@@ -72,7 +72,7 @@ extension LiveActivities {
                 settle(request, .success(isNew), by: identity)
             } catch { settle(request, .failure(error), by: identity) }
         case .wait(let until): await rest(until: min(until, nextStart?.at ?? until))
-        case .idle: await rest(until: [nextStart?.at, planner.repeatTime(of: record)].compactMap(\.self).min())
+        case .idle: await rest(until: [nextStart?.at, planner.renewTime(of: record)].compactMap(\.self).min())
         }
     }
 

@@ -161,10 +161,10 @@ struct UploadPlannerTests {
         planner.hurry(at: 10)
         #expect(planner.next(record, at: 9_999) == .idle)
         planner.hurry(at: 10_000, repeatAfter: 1_800)
-        #expect(planner.next(record, at: 10_000) == .idle && planner.repeatTime(of: record) == 11_800)
+        #expect(planner.next(record, at: 10_000) == .idle && planner.renewTime(of: record) == 11_800)
         #expect(sequence(at: 11_800) == 1)
         try settle(Self.accepted, at: 11_800)
-        #expect(planner.next(record, at: 99_999) == .idle && planner.repeatTime(of: record) == nil)
+        #expect(planner.next(record, at: 99_999) == .idle && planner.renewTime(of: record) == nil)
     }
 
     @Test func `an installation registers again at a random time, about a week after the last`() {

@@ -31,7 +31,7 @@ struct ConnectionState: Sendable {
     }
 
     /// Records an answer, and adds its effects on the connection to it.
-    mutating func amend(_ answer: inout SimulatorAnswer) {
+    mutating func record(_ answer: inout SimulatorAnswer) {
         if answer.status < 400 {
             refusalScore = 0
         } else if answer.status < 500, answer.status != 410, answer.reason != .tooManyRequests {

@@ -106,7 +106,7 @@ struct SimulatorState: Sendable {
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
         addID(to: &answer, for: request)
-        connections[request.connectionID]?.amend(&answer)
+        connections[request.connectionID]?.record(&answer)
         return answer
     }
 

@@ -29,7 +29,7 @@ package struct ConnectionDeadlines: Sendable, Equatable {
     private var phase = Phase.header
     private var since: Int64
     /// Requests whose answers are not complete yet. An answer may be complete before its request is read.
-    private var unanswered = 0
+    private var openCount = 0
     /// The server answers nothing more on this connection.
     private var isFinished = false
     private var stalledSince, stoppingSince: Int64?
@@ -46,20 +46,20 @@ package struct ConnectionDeadlines: Sendable, Equatable {
         guard !isFinished else { return }
         switch step {
         case .header:
-            unanswered += 1
+            openCount += 1
             (phase, since) = (.body, now)
         case .end: if phase == .body { (phase, since) = (.idle, now) }
         case .answered(let count):
-            unanswered = max(0, unanswered - count)
-            if phase == .idle, unanswered == 0 { since = now }
-        case .finished: (isFinished, unanswered, phase, since) = (true, 0, .idle, now)
+            openCount = max(0, openCount - count)
+            if phase == .idle, openCount == 0 { since = now }
+        case .finished: (isFinished, openCount, phase, since) = (true, 0, .idle, now)
         case .writable, .stop: break
         }
     }
 
     /// When the connection has to be closed if nothing happens; `nil`: the server has to act next.
     package var deadline: Int64? {
-        let step = phase == .idle && unanswered > 0 ? nil : since + phase.rawValue * header
+        let step = phase == .idle && openCount > 0 ? nil : since + phase.rawValue * header
         let usual = [step, stalledSince.map { $0 + 3 * header }].compactMap(\.self).min()
         guard let usual, let stoppingSince else { return usual }
         return min(usual, max(stoppingSince, stalledSince ?? 0) + min(header, 1_000_000_000))

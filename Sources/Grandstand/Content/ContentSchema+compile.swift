@@ -64,7 +64,7 @@ extension ContentSchema {
             }
             // Only now all types are known.
             for (keyword, value) in members where keyword == "enum" || keyword == "const" {
-                node.choices.append(ContentChoices(keyword == "const" ? [value] : value.elements ?? [], node.types))
+                node.allowed.append(AllowedValues(keyword == "const" ? [value] : value.elements ?? [], node.types))
             }
             return node
         }

@@ -43,7 +43,7 @@ package struct ContentSchema: Sendable {
         var additional: Int?
         var items: Int?
         /// `enum` and `const`: a value must be in each of them.
-        var choices: [ContentChoices] = []
+        var allowed: [AllowedValues] = []
         var minimum: Bound?
         var maximum: Bound?
         var maxLength: Int?
@@ -57,7 +57,7 @@ package struct ContentSchema: Sendable {
 
         /// Whether the schema allows objects and names none of their members, neither itself nor by other schemas.
         var isFreeForm: Bool {
-            !isNever && properties.isEmpty && additional == nil && anyOf.isEmpty && reference == nil && choices.isEmpty
+            !isNever && properties.isEmpty && additional == nil && anyOf.isEmpty && reference == nil && allowed.isEmpty
                 && types?.contains(.object) ?? true
         }
     }
@@ -148,7 +148,7 @@ private struct ContentCheck {
             return [fault("\(Self.words(types, node)) was expected, not \(Self.name(value)).")]
         }
         var faults: [ContentSchema.Fault] = []
-        for choices in node.choices {
+        for choices in node.allowed {
             spend(choices.cost(value))
             if !isSpent, !choices.contain(value) {
                 faults.append(fault("\(choices.count == 1 ? "" : "One of ")\(choices.words) was expected."))
@@ -332,11 +332,11 @@ extension ContentSchema.Format {
 
 /// The values of `enum` or `const`, ready for many checks. Values are compared as Swift compares raw values: strings by
 /// their characters, numbers after decoding.
-struct ContentChoices: Sendable {
+struct AllowedValues: Sendable {
     let count: Int
     /// The first values as JSON, for a fault.
     let words: String
-    private let choices: Set<Choice>
+    private let values: Set<Choice>
     private let types: [ContentSchema.ValueType]?
 
     private enum Choice: Hashable {
@@ -351,7 +351,7 @@ struct ContentChoices: Sendable {
     init(_ values: [JSONValue], _ types: [ContentSchema.ValueType]?) {
         count = values.count
         words = values.prefix(20).map { String(decoding: $0.compact.prefix(80), as: UTF8.self) }.joined(separator: ", ")
-        choices = Set(values.map { Self.choice($0, types) })
+        self.values = Set(values.map { Self.choice($0, types) })
         self.types = types
     }
 
@@ -367,5 +367,5 @@ struct ContentChoices: Sendable {
     /// The work of finding a value.
     func cost(_ value: JSONValue) -> Int { 1 + value.source.count / 4 }
 
-    func contain(_ value: JSONValue) -> Bool { choices.contains(Self.choice(value, types)) }
+    func contain(_ value: JSONValue) -> Bool { values.contains(Self.choice(value, types)) }
 }

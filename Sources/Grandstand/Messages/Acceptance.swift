@@ -25,7 +25,7 @@ package struct Acceptance: Sendable {
     }
 
     /// A broadcast on which later messages of its lanes depend.
-    package struct Earlier: Sendable {
+    package struct Basis: Sendable {
         let draft: Contract.BroadcastDraft
         let acceptedAt: Date
         /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
@@ -62,7 +62,7 @@ package struct Acceptance: Sendable {
     let types: ContentTypes
     /// The broadcasts on which messages depend; they are only read if a state or a message needs them. Those that were
     /// accepted here are among them.
-    private(set) var earlier: [UUID: Earlier]
+    private(set) var basis: [UUID: Basis]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
     let lanesWithoutPlace: Set<Int>
     package private(set) var broadcasts: [Intake] = []
@@ -74,10 +74,10 @@ package struct Acceptance: Sendable {
 
     package init(
         of targets: [BroadcastTarget: TargetState], _ lanes: [Lane], populated: Set<Int>, types: ContentTypes,
-        known: [UUID: Earlier], withoutPlace: Set<Int>, alertFreshness: TimeInterval, now: Date
+        known: [UUID: Basis], withoutPlace: Set<Int>, alertFreshness: TimeInterval, now: Date
     ) {
         (loadedTargets, self.targets, loaded, self.lanes) = (targets, targets, lanes, lanes)
-        (self.tokenLanes, self.types, self.earlier, self.lanesWithoutPlace) = (populated, types, known, withoutPlace)
+        (self.tokenLanes, self.types, self.basis, self.lanesWithoutPlace) = (populated, types, known, withoutPlace)
         (self.alertFreshness, self.now) = (alertFreshness, now)
     }
 
@@ -157,7 +157,7 @@ package struct Acceptance: Sendable {
     ///   newer, or because the newer one is too long together with the alert.
     private func newer(for message: LaneMessage, at index: Int, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
         let lane = lanes[index]
-        guard let id = lane.newest, let newest = earlier[id] else { return nil }
+        guard let id = lane.newest, let newest = basis[id] else { return nil }
         let content = newest.draft.payload(for: lane.audience.variant)
         guard let state = content.contentState else { return nil }
         let bytes = state.count + (content.relevanceScore?.count ?? 0)
@@ -246,7 +246,7 @@ package struct Acceptance: Sendable {
                     audience: lane.audience.id, type: types.byLane[lane.id], newest: content(of: lane.newest, index),
                     isMisnamed: types.missing[lane.id] != nil)
                 if lane.lastState != lane.newest { target.lastState = content(of: lane.lastState, index) }
-                if !isOver, lane.newest.flatMap({ earlier[$0] })?.lostLanes.contains(lane.id) == true {
+                if !isOver, lane.newest.flatMap({ basis[$0] })?.lostLanes.contains(lane.id) == true {
                     target.lastState = target.lastState ?? target.newest
                     target.newest = nil
                 }
@@ -262,13 +262,13 @@ package struct Acceptance: Sendable {
 
     /// The content of a broadcast, as the audience of a lane gets it.
     private func content(of broadcast: UUID?, _ index: Int) -> [UInt8]? {
-        broadcast.flatMap { earlier[$0] }?.draft.payload(for: lanes[index].audience.variant).contentState
+        broadcast.flatMap { basis[$0] }?.draft.payload(for: lanes[index].audience.variant).contentState
     }
 
     /// The alerts of states that wait for an audience.
     private func waitingRings(of index: Int) -> [StateDecision.Ring] {
         lanes[index].pending.filter(\.hasAlert).compactMap { message in
-            guard let rule = earlier[message.broadcast]?.ringRule, let state = content(of: message.broadcast, index),
+            guard let rule = basis[message.broadcast]?.ringRule, let state = content(of: message.broadcast, index),
                 let before = content(of: message.contentBefore, index)
             else { return nil }
             return (message.broadcast, rule, before, state)
@@ -307,7 +307,7 @@ package struct Acceptance: Sendable {
                 "contentState was left out, and there is no content yet that the update could be sent with.",
                 at: "/contentState", "Give contentState, or send a state before.")
         }
-        earlier[intake.id] = Earlier(content: plan.draft, acceptedAt: acceptedAt, rule: intake.decision?.rule)
+        basis[intake.id] = Basis(content: plan.draft, acceptedAt: acceptedAt, rule: intake.decision?.rule)
         if plan.draft.event != .end {
             if targets[target]?.startedAt == nil { targets[target]?.startedAt = time }
         } else if targets[target]?.laneIndices.allSatisfy({ lanes[$0].fencedAt != nil }) == true {

@@ -57,7 +57,7 @@ struct SchemaRecorder {
 
     private func record(_ type: any Decodable.Type) throws -> String {
         let runs = try [1, 2, 3, 0].map { trial in
-            let run = SchemaRun(type: type, trial: trial, recording: self)
+            let run = TypeProbe(type: type, trial: trial, recording: self)
             let result = Result { try type.init(from: run) }
             if let failure = run.failure { throw failure }
             try Self.check(result, of: type)
@@ -70,7 +70,7 @@ struct SchemaRecorder {
             })
         else { throw Unrecordable(type, "reads different members, depending on the values it finds.") }
         for (index, ask) in asks.enumerated() {
-            let run = SchemaRun(type: type, trial: 1, recording: self, failingAsk: index)
+            let run = TypeProbe(type: type, trial: 1, recording: self, failingAsk: index)
             if (try? type.init(from: run)) != nil {
                 let words = Self.describe(ask.path)
                 throw Unrecordable(type, "ignores the error when \(words) cannot be decoded.")
@@ -128,13 +128,13 @@ struct SchemaRecorder {
             let unknown = try leaf.samples.first(where: { try Self.json($0).map { !texts.contains($0) } ?? false })
         else { return nil }
         for (raw, text) in zip(raws, texts) {
-            let run = SchemaRun(type: type, trial: 0, recording: within(type), fixedValue: raw)
+            let run = TypeProbe(type: type, trial: 0, recording: within(type), fixedValue: raw)
             guard let read = try? type.init(from: run), run.notes.asks.map(\.path) == [[]],
                 try Self.json(read.rawValue) == text
             else { return nil }
         }
         // An enum that decodes unknown values as one of its cases is recorded like any other type.
-        let run = SchemaRun(type: type, trial: 0, recording: within(type), fixedValue: unknown)
+        let run = TypeProbe(type: type, trial: 0, recording: within(type), fixedValue: unknown)
         guard (try? type.init(from: run)) == nil else { return nil }
         return #"{"type":"\#(leaf.type)","enum":[\#(texts.joined(separator: ","))]}"#
     }

@@ -43,7 +43,7 @@ struct SchemaLeaf {
 /// A type of the standard library that is made of other types.
 protocol SchemaComposite {
     static func schema(_ recording: SchemaRecorder) throws -> String
-    static func sample(_ run: SchemaRun) throws -> Self
+    static func sample(_ run: TypeProbe) throws -> Self
 }
 
 extension Optional: SchemaComposite where Wrapped: Decodable {
@@ -51,7 +51,7 @@ extension Optional: SchemaComposite where Wrapped: Decodable {
         SchemaRecorder.nullable(try recording.schema(of: Wrapped.self))
     }
 
-    static func sample(_ run: SchemaRun) throws -> Self {
+    static func sample(_ run: TypeProbe) throws -> Self {
         run.isFilled ? try run.sample(Wrapped.self) : nil
     }
 }
@@ -61,7 +61,7 @@ extension Array: SchemaComposite where Element: Decodable {
         #"{"type":"array","items":\#(try recording.schema(of: Element.self))}"#
     }
 
-    static func sample(_ run: SchemaRun) throws -> Self {
+    static func sample(_ run: TypeProbe) throws -> Self {
         run.isFilled ? [try run.sample(Element.self)] : []
     }
 }
@@ -71,7 +71,7 @@ extension Set: SchemaComposite where Element: Decodable {
         try [Element].schema(recording)
     }
 
-    static func sample(_ run: SchemaRun) throws -> Self { Set(try [Element].sample(run)) }
+    static func sample(_ run: TypeProbe) throws -> Self { Set(try [Element].sample(run)) }
 }
 
 extension Dictionary: SchemaComposite where Key: Decodable, Value: Decodable {
@@ -83,7 +83,7 @@ extension Dictionary: SchemaComposite where Key: Decodable, Value: Decodable {
         return #"{"type":"object","additionalProperties":\#(values)}"#
     }
 
-    static func sample(_ run: SchemaRun) throws -> Self {
+    static func sample(_ run: TypeProbe) throws -> Self {
         guard run.isFilled, let key = "a" as? Key else { return [:] }
         return [key: try run.sample(Value.self)]
     }

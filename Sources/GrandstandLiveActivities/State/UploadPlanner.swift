@@ -25,7 +25,7 @@ package struct UploadPlanner: Sendable {
 
     package private(set) var backoff = Backoff()
     /// When to register again without a change; `nil`: no time is set.
-    private var repeatAt: TimeInterval?
+    private var renewAt: TimeInterval?
     /// Why the key was refused. After such a refusal, nothing is sent until the next launch, when the app may have
     /// another key.
     package private(set) var keyRefusal: ServerProblem?
@@ -46,8 +46,8 @@ package struct UploadPlanner: Sendable {
     }
 
     /// When a registration without a change is due; `nil`: no such registration is due.
-    package func repeatTime(of record: DeviceRecord) -> TimeInterval? {
-        keyRefusal == nil && !record.isLeaving && registration(of: record) != nil ? repeatAt : nil
+    package func renewTime(of record: DeviceRecord) -> TimeInterval? {
+        keyRefusal == nil && !record.isLeaving && registration(of: record) != nil ? renewAt : nil
     }
 
     /// The request to register; `nil`: the system was not read yet, the installation was forgotten, or the server
@@ -69,7 +69,7 @@ package struct UploadPlanner: Sendable {
         let registration = registration(of: record)
         // Without a registration, the server accepts no other request.
         if record.hasNewFacts { return registration }
-        if let registration, let repeatAt, repeatAt <= now { return registration }
+        if let registration, let renewAt, renewAt <= now { return registration }
         return record.activities.values.filter { $0.mustSend && unlessRejected(.report($0)) != nil }
             .min { $0.id < $1.id }.map(DeviceRequest.report)
     }
@@ -81,7 +81,7 @@ package struct UploadPlanner: Sendable {
     ///   `nil`: the installation does not register again without a change.
     package mutating func hurry(at now: TimeInterval, repeatAfter delay: TimeInterval? = nil) {
         backoff.hurry()
-        repeatAt = delay.map { now + $0 }
+        renewAt = delay.map { now + $0 }
     }
 
     /// Pauses all requests, for example because the record is not accessible.
@@ -124,7 +124,7 @@ package struct UploadPlanner: Sendable {
         rejections[request.subject.name] = nil
         switch request {
         case .register(let facts):
-            repeatAt = nil
+            renewAt = nil
             // The server forgot the installation, the installation is new, or an earlier request without an answer
             // created it. In all cases, the server does not know the activities, so they are reported again.
             if isNew || record.unanswered > 1 { record.resetConfirmed() }

@@ -73,7 +73,7 @@ extension APNsClient: APNsGateway {
     }
 
     package func keyFileState(of credentials: Credentials) -> Contract.CredentialState {
-        keys.state(of: credentials.keyID)
+        keys.fileState(of: credentials.keyID)
     }
 
     private func manage(

@@ -52,7 +52,7 @@ package final class KeyRing: Sendable {
     package init(directory: String) { self.directory = directory }
 
     /// Whether the key file of `keyID` exists and contains a usable key.
-    package func state(of keyID: String) -> Contract.CredentialState {
+    package func fileState(of keyID: String) -> Contract.CredentialState {
         if case .failure(let fault) = key(keyID) { fault.state } else { .ok }
     }
 

@@ -187,7 +187,7 @@ package struct Server: Sendable {
         // Starts and crowds have separate loops, so that an update about a goal does not wait until a million starts are
         // sent. Both loops of an environment share its limit of simultaneous pushes.
         let crowds = CrowdStore(
-            database: stores.work, laneInterval: configuration.laneInterval, pushPause: configuration.infrequentInterval
+            database: stores.work, laneInterval: configuration.laneInterval, rarePause: configuration.infrequentInterval
         )
         var sending: [SendRates] = []
         for environment in APNsEnvironment.allCases {

@@ -176,7 +176,7 @@ extension ChannelStore {
                     select from (select * from channels where event_key = e.key offset 0) c
                     where c.state = 'deleting' or c.state = 'retiring' and c.next_attempt_at <= \(now))
                 else coalesce(e.ends_at, greatest(e.created_at, e.channels_open_at, e.starts_at, \(lastMessage))
-                    + make_interval(secs => \(tenure.closeAfter))) <= \(now) end)
+                    + make_interval(secs => \(tenure.quietAfter))) <= \(now) end)
             """
     }
 
@@ -188,7 +188,7 @@ extension ChannelStore {
         now: Date, tenure: ChannelTenure, on connection: PostgresConnection
     ) async throws -> Int {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
-        let quiet = now.addingTimeInterval(-tenure.closeAfter)
+        let quiet = now.addingTimeInterval(-tenure.quietAfter)
         let closed: [EventKey] = try await connection.query(
             """
             update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)

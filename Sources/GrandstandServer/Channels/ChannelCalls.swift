@@ -159,7 +159,7 @@ extension ChannelCalls {
     private static let listMaxAge: TimeInterval = CreationMatch.longestListAge / 2
 
     /// Seconds to wait after a failed reading of the list.
-    private static let rest: TimeInterval = 5
+    private static let listRest: TimeInterval = 5
 
     /// Makes sure that there is a recent list for the creation. If the list cannot be read, the creation is made
     /// anyway, because an event without a channel is worse than a channel that people must check.
@@ -174,7 +174,7 @@ extension ChannelCalls {
         if let latest, now().timeIntervalSince(latest) < Self.listMaxAge {
             return latest > task.listAskedAt ?? .distantPast
         }
-        if let failed = times.failedAt, now().timeIntervalSince(failed) < Self.rest { return false }
+        if let failed = times.failedAt, now().timeIntervalSince(failed) < Self.listRest { return false }
         await reading(of: task.address).value
         return true
     }

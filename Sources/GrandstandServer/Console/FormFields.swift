@@ -69,7 +69,7 @@ extension Request {
         // A client without `Origin` is not a browser, so there is no user whose cookie could be misused.
         guard let origin = headers[.origin] else { return true }
         // If the page is known to be from HTTPS, an origin with `http` is another site.
-        let schemes = cameByHTTPS ? ["https://"] : ["https://", "http://"]
+        let schemes = viaTLSProxy ? ["https://"] : ["https://", "http://"]
         return schemes.contains { origin.lowercased() == $0 + (head.authority?.lowercased() ?? "") }
     }
 

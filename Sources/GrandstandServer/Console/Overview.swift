@@ -8,7 +8,7 @@ internal import Postgres
 /// app.
 struct Overview: ConsolePage {
     /// The seconds that the plots show before now, and after now.
-    static let span: TimeInterval = 7 * 86_400
+    static let halfSpan: TimeInterval = 7 * 86_400
 
     var template: String { "overview" }
     let title = "Overview"
@@ -31,7 +31,7 @@ struct Overview: ConsolePage {
         let past = Dictionary(grouping: samples) { "\($0.bundleId) \($0.environment.rawValue)" }
         plots = quotas.filter(\.isPlotted).prefix(20).map { quota in
             let past = past["\(quota.bundleID) \(quota.environment.rawValue)"] ?? []
-            return QuotaPlot(quota, past, span: Self.span, now: now)
+            return QuotaPlot(quota, past, span: Self.halfSpan, now: now)
         }
     }
 }
@@ -96,7 +96,7 @@ extension API {
                 let samples = try await stores.channels.samples(
                     HistoryQuery(
                         reach: .only(Set(quotas.filter(\.isPlotted).prefix(20).map(\.bundleID))),
-                        from: visit.now.addingTimeInterval(-Overview.span), to: visit.now,
+                        from: visit.now.addingTimeInterval(-Overview.halfSpan), to: visit.now,
                         step: HistoryQuery.coarse))
                 let figures = Figure.all(
                     try await activity(within: visit.reach, now: visit.now), readiness().apns, now: visit.now)

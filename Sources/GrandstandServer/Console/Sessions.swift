@@ -133,6 +133,6 @@ extension Request {
     func sessionCookie(_ value: String, isSecure: Bool) -> Cookie {
         Cookie(
             name: cookieName, value: value, maxAge: value.isEmpty ? 0 : Int(SessionSecret.lifetime), path: Console.path,
-            secure: isSecure || cameByHTTPS, httpOnly: true, sameSite: .strict)
+            secure: isSecure || viaTLSProxy, httpOnly: true, sameSite: .strict)
     }
 }

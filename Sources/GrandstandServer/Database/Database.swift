@@ -11,7 +11,7 @@ package struct Database: Sendable, PostgresQuerying {
     private let identity: ObjectIdentifier
 
     /// Counts deliveries that got their final state, after the commit.
-    private let countDelivery: Counting
+    private let countDelivery: Counter
 
     /// Whether the work of this object may take long. A request then gives up after 30 s at the earliest
     /// (`PostgresTimeLimit.long`), unless the database answers no caller at all.
@@ -29,12 +29,12 @@ package struct Database: Sendable, PostgresQuerying {
     ///   - other: an object for the same database with another pool or share.
     ///   - counting: counts deliveries that got their final state; `nil`: as `other` does.
     package init(
-        _ pool: PostgresPool, share: PostgresShare? = nil, sharing other: Database? = nil, counting: Counting? = nil
+        _ pool: PostgresPool, share: PostgresShare? = nil, sharing other: Database? = nil, counting: Counter? = nil
     ) {
         self.pool = pool
         self.share = share
         identity = other?.identity ?? ObjectIdentifier(pool)
-        let nobody: Counting = { _ in }
+        let nobody: Counter = { _ in }
         self.countDelivery = counting ?? other.map(\.countDelivery) ?? nobody
     }
 

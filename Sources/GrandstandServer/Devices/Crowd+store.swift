@@ -12,7 +12,7 @@ struct CrowdStore: ShardStore {
     /// Seconds between two messages of one lane.
     let laneInterval: TimeInterval
     /// Seconds between two pushes to a phone whose owner switched frequent pushes off.
-    let pushPause: TimeInterval
+    let rarePause: TimeInterval
 
     // MARK: Claims
 
@@ -104,7 +104,7 @@ struct CrowdStore: ShardStore {
         if !lane.queue(.tokens).isEmpty {
             again = claim.at.addingTimeInterval(5)
         } else if lane.closedAt == nil, let news = try await CatchUp.message(of: lane, at: claim.at, on: connection) {
-            let members = try await crowd.members("a.has < 0 and \(due)", size: size)
+            let members = try await crowd.dueMembers("a.has < 0 and \(due)", size: size)
             if !members.isEmpty, lane.leaseLate(for: claim) { return (news, members) }
             // Other tokens waited for a message that has expired or was cancelled.
             due = "a.has >= 0 and \(due)"
@@ -142,7 +142,7 @@ struct CrowdStore: ShardStore {
             guard var lane = loaded.first, lane.holds(shard.delivery, number: shard.number, by: replica) else { return }
             let message = lane.messages.first { $0.id == shard.delivery }
             let crowd = CrowdRows(lane: shard.owner, connection: connection, after: message?.tokens?.last)
-            try await crowd.record(outcomes, of: shard.delivery, rest: pushPause, now: now)
+            try await crowd.record(outcomes, of: shard.delivery, rest: rarePause, now: now)
             if let delivery = shard.delivery {
                 let (left, due) = try await crowd.left(of: delivery)
                 let (progress, reason) = outcomes.progress(left)

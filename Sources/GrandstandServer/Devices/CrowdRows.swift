@@ -63,7 +63,7 @@ struct CrowdRows {
         }
         let found =
             rows.isEmpty
-            ? try await members("a.has < \(delivery) and a.due_at <= \(now) and \(isNew)", size: size)
+            ? try await dueMembers("a.has < \(delivery) and a.due_at <= \(now) and \(isNew)", size: size)
             : try rows.filter { try !$0.decode(Bool.self, "rests") }.compactMap(Self.member)
         let last = try rows.last.map { TokenProgress.Place(has: try $0.decode("has"), id: try $0.decode("id")) }
         return (rings ? try await recordRing(delivery, found) : found, last ?? after)
@@ -130,7 +130,7 @@ struct CrowdRows {
     /// Tokens that are due, those first that have waited longest.
     ///
     /// - Parameter condition: a condition on rows `a`.
-    func members(_ condition: PostgresQuery, size: Int) async throws -> [Shard.Member] {
+    func dueMembers(_ condition: PostgresQuery, size: Int) async throws -> [Shard.Member] {
         try await connection.query(
             """
             select \(Self.columns) from \(tokens) and a.due_at is not null and \(condition)

@@ -139,7 +139,7 @@ struct Route: Sendable {
     var keepsAnswers: Bool
     /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
     /// transaction.
-    let recover: Recovery?
+    let recall: Recovery?
     /// The semaphore at which a request with a body of so many bytes waits before any database access; `nil`: it does
     /// not wait.
     let semaphore: (@Sendable (_ bytes: Int) -> Semaphore)?
@@ -155,7 +155,7 @@ struct Route: Sendable {
         scopes = operation.scopes
         self.bodyLimit = bodyLimit
         keepsAnswers = operation.keepsAnswers
-        (self.recover, self.semaphore, self.handler) = (recover, turn, handler)
+        (self.recall, self.semaphore, self.handler) = (recover, turn, handler)
     }
 
     static let standardBodyLimit = 64 * 1024

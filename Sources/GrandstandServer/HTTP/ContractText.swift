@@ -113,8 +113,8 @@ package enum ContractText {
         var (section, name) = ("", "")
         for line in yaml.split(separator: "\n") {
             switch line.indent {
-            case 0...2: section = line.name
-            case 3...4: name = "\(section) \(line.name)"
+            case 0...2: section = line.yamlKey
+            case 3...4: name = "\(section) \(line.yamlKey)"
             default: blocks[name, default: []].append(line)
             }
         }
@@ -135,7 +135,7 @@ extension [Substring] {
 
     /// The value of an inner member, such as a property or a word of an enumeration.
     subscript(member name: String) -> Substring? {
-        first { $0.indent == 8 && $0.name == name }?.drop { $0 != ":" }.dropFirst(2)
+        first { $0.indent == 8 && $0.yamlKey == name }?.drop { $0 != ":" }.dropFirst(2)
     }
 
     /// The first of the lines that refers to a component.
@@ -146,7 +146,7 @@ extension Substring {
     fileprivate var indent: Int { utf8.prefix { $0 == UInt8(ascii: " ") }.count }
 
     /// The name at the beginning of the line.
-    fileprivate var name: String { drop { $0 == " " }.prefix { $0 != ":" }.plain }
+    fileprivate var yamlKey: String { drop { $0 == " " }.prefix { $0 != ":" }.plain }
 
     /// The component that the line refers to.
     var reference: String? {

@@ -56,7 +56,7 @@ extension Request {
     }
 
     /// Whether a proxy says that the client's own connection uses HTTPS. Of several proxies, the first one knows.
-    var cameByHTTPS: Bool {
+    var viaTLSProxy: Bool {
         headers[.xForwardedProto]?.prefix { $0 != "," }.filter { $0 != " " }.lowercased() == "https"
     }
 }

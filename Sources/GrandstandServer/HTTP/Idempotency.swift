@@ -38,7 +38,7 @@ extension API {
                 content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
                 secretName: route.operation.shownOnce, at: now())
             let store = stores.idempotency
-            guard let recover = route.recover else { return try await store.once(wanted, work: work) }
+            guard let recover = route.recall else { return try await store.once(wanted, work: work) }
             return try await store.inSteps(wanted, recover: { try await recover($0, context) }, work: work)
         } catch let refusal as UnstoredAnswer {
             return refusal.response

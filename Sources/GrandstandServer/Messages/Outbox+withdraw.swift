@@ -15,7 +15,7 @@ extension Outbox {
     /// - Returns: whether the broadcast could be withdrawn; `nil`: there is none within `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
-            guard let broadcast = try await Self.lockBroadcast(id, on: connection),
+            guard let broadcast = try await Self.lockAll(id, on: connection),
                 try await EventReach.reaches(reach, broadcast: id, on: connection)
             else { return (nil, []) }
             guard try !broadcast.decode(Bool.self, "shown") else { return (false, []) }
@@ -69,7 +69,7 @@ extension Outbox {
     ///
     /// - Returns: whether the broadcast still waits for its `sendAt`, whether a device showed its content, and whether its
     ///   event is cancelled; `nil`: there is no such broadcast.
-    private static func lockBroadcast(_ id: UUID, on connection: PostgresConnection) async throws -> PostgresRow? {
+    private static func lockAll(_ id: UUID, on connection: PostgresConnection) async throws -> PostgresRow? {
         try await connection.pipeline([
             """
             select from events where key = (select event_key from broadcasts where id = \(id)) for no key update

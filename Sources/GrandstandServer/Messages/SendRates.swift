@@ -20,15 +20,15 @@ final class SendRates: Sendable {
     let api: Contract.APNsAPI
     /// Knows the apps whose messages are left to other processes.
     let keys: KeylessApps
-    private let counting: Counting
+    private let counter: Counter
     private let logger: Logger
     private let state = Mutex(State())
 
     init(
         environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeylessApps,
-        counting: @escaping Counting = { _ in }, logger: Logger
+        counting: @escaping Counter = { _ in }, logger: Logger
     ) {
-        (self.environment, self.api, self.keys, self.counting) = (environment, api, keys, counting)
+        (self.environment, self.api, self.keys, self.counter) = (environment, api, keys, counting)
         var logger = logger
         logger[metadataKey: "environment"] = "\(environment.rawValue)"
         logger[metadataKey: "api"] = "\(api.rawValue)"
@@ -112,7 +112,7 @@ final class SendRates: Sendable {
                 return state.apps[bundleID]?.notBefore(recipient: recipient, at: now)
             }
         case .refused(let refusal) where refusal.isTooManyRequests:
-            counting(.throttled(AppEnvironment(bundleID: bundleID, environment: environment), api))
+            counter(.throttled(AppEnvironment(bundleID: bundleID, environment: environment), api))
             return change(bundleID) { app -> Date? in
                 app.throttled(recipient: recipient, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
                 return app.notBefore(recipient: recipient, at: now)

@@ -31,7 +31,7 @@ extension ChannelStore {
                 \(Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"))
                 union all \(Self.entries(
                     of: app, "c.state = 'deleted' and c.channel_id = any(\(listing.channelIDs))",
-                    isWanted: Self.isWanted))
+                    isWanted: Self.needsNew))
                 """,
             ])
             let seen = try results[1].read(UnmanagedChannel.self)
@@ -88,7 +88,7 @@ extension ChannelStore {
 
     /// Whether the event of the deleted channel `c` still needs a channel: the event is not over and still has the
     /// channel's audience, and Apple neither has nor may be making another channel for this audience.
-    private static let isWanted: PostgresQuery = """
+    private static let needsNew: PostgresQuery = """
         exists (select from events e join audiences u on u.event_key = e.key
             where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
                 and \(AudienceColumns.serves("u", "c")) and \(AudienceColumns.wantsChannel("u")))

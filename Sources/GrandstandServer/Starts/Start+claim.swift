@@ -38,7 +38,7 @@ extension StartStore {
                 "select set_config('enable_bitmapscan', 'off', true)", Self.lockDue(claim),
             ])[1]
             guard let id = try due.first?.decode(Int.self, "id"),
-                case let rows = try await connection.query(StartRun.find(id, claim)), let row = rows.first
+                case let rows = try await connection.query(StartRun.rows(id, claim)), let row = rows.first
             else { return nil }
             let run: StartRun = try row.read()
             let shard = Shard(
@@ -196,7 +196,7 @@ struct StartRun: Decodable {
     let isUnderWay: Bool
 
     /// A run by its number, with a row for each of its audiences that is also a `StartStanding`.
-    static func find(_ id: Int, _ claim: WorkClaim) -> PostgresQuery {
+    static func rows(_ id: Int, _ claim: WorkClaim) -> PostgresQuery {
         """
         select r.id, r.app, r.event_key as "eventKey", r.leased_by as "leasedBy", r.last_shard as "lastShard", r.cursor,
             \(claim.held?.contains(id) ?? false) and r.leased_by is not distinct from \(claim.replica) as "isUnderWay",

@@ -145,7 +145,7 @@ extension StartStore {
         let asked = question.outlook == .asItIs ? present : present.map { $0.ifAsked(at: now) }
         let isOver = asked.allSatisfy { $0.isOver(at: now) }
         if !isOver || run.ineligible == nil {
-            counts.ineligible = try await unsettled(
+            counts.ineligible = try await countOpen(
                 run: run.run ?? 0, app: run.app, topics: present[0].topics,
                 attributesType: present[0].start?.attributesType ?? "", on: connection)
             // Pushes that are under way will be answered, even if the start ends before the answers come.
@@ -177,7 +177,7 @@ extension StartStore {
     ///   - run: the number of the run; 0: no run was opened.
     ///   - app: `app_environments.id`.
     /// - Returns: the reasons; `tooLate` are those that will get a start, or could have got one.
-    static func unsettled(
+    static func countOpen(
         run: Int, app: Int, topics: [String], attributesType: String, on connection: PostgresConnection
     ) async throws -> Contract.IneligibleCounts {
         try await connection.query(

@@ -53,10 +53,10 @@ enum ContentRows {
         """
     }
 
-    static func readNewest(_ rows: [PostgresRow]) throws -> [UUID: Acceptance.Earlier] {
-        var known: [UUID: Acceptance.Earlier] = [:]
+    static func readNewest(_ rows: [PostgresRow]) throws -> [UUID: Acceptance.Basis] {
+        var known: [UUID: Acceptance.Basis] = [:]
         for row in rows {
-            known[try row.decode("id")] = Acceptance.Earlier(
+            known[try row.decode("id")] = Acceptance.Basis(
                 content: try row.draft(), acceptedAt: try row.decode("accepted_at"),
                 rule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
         }

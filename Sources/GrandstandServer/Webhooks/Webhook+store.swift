@@ -49,7 +49,7 @@ struct WebhookStore: Sendable {
                 select from webhooks left join lateral unnest(apps) as r(app) on true
                 where id <> \(id)
                     and (app = any(\(apps)::text[]) or \(apps)::text[] is null and app is null)
-                group by app having count(*) >= \(Contract.Webhook.limit)
+                group by app having count(*) >= \(Contract.Webhook.appLimit)
                 """)
             guard full.isEmpty else { throw Self.limitError }
             let webhook: Versioned<Contract.Webhook> = try await connection.query(
@@ -204,9 +204,9 @@ struct WebhookStore: Sendable {
 
     private static let limitError = Problem(
         .webhookLimit,
-        "An app may have \(Contract.Webhook.limit) webhooks, and as many more may be for all apps. "
+        "An app may have \(Contract.Webhook.appLimit) webhooks, and as many more may be for all apps. "
             + "Delete one, or have one receiver pass its messages on."
-    ) { $0.limit = Contract.Webhook.limit }
+    ) { $0.limit = Contract.Webhook.appLimit }
 
     private static func audit(
         _ action: Contract.AuditAction, _ webhook: Contract.Webhook, by actor: AuditActor, now: Date
@@ -230,7 +230,7 @@ extension Contract.Webhook {
     /// The most webhooks whose reach names the same app, and also the most webhooks whose reach is all apps. Each
     /// message is posted to every webhook that wants it, so without a limit a caller could have every broadcast posted
     /// any number of times.
-    static let limit = 20
+    static let appLimit = 20
 
     /// A webhook that failed every time for this many seconds is disabled. It has five days, because the retries of one
     /// message take three days.

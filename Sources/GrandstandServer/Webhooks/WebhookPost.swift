@@ -65,7 +65,7 @@ final class WebhookPost {
             set(CURLOPT_HTTPHEADER, headers),
             ccurl_set_callbacks(
                 handle, Unmanaged.passUnretained(self).toOpaque(),
-                { _, size, count, data in WebhookPost.from(data)?.readHead(size * count) ?? 0 },
+                { _, size, count, data in WebhookPost.from(data)?.headLine(size * count) ?? 0 },
                 { _, size, count, data in WebhookPost.from(data)?.receive(size * count) ?? 0 },
                 { data, _, address in WebhookPost.from(data)?.open(address) ?? CURL_SOCKET_BAD }),
         ]
@@ -102,7 +102,7 @@ final class WebhookPost {
     }
 
     /// Reads a line of the header. An empty line completes it. A header with a status 1xx comes before the answer.
-    private func readHead(_ count: Int) -> Int {
+    private func headLine(_ count: Int) -> Int {
         let number = ccurl_long(handle, CURLINFO_RESPONSE_CODE)
         if count <= 2, number >= 200 { status = number }
         return receive(count)

@@ -15,7 +15,7 @@ struct Worker: Sendable {
     let now: @Sendable () -> Date
     /// Whether this process may claim work now. It is called before every claim.
     var mayClaim: @Sendable () -> Bool = { true }
-    var counting: Counting = { _ in }
+    var counting: Counter = { _ in }
     var logger: Logger
     /// Names this process in leases.
     let replica = UUID()

@@ -130,7 +130,7 @@ struct Heartbeat {
     /// The silence before a PING while no answer is awaited.
     let idle: TimeAmount
     /// The silence before a PING while answers are awaited.
-    let overdue: TimeAmount
+    let busy: TimeAmount
     let timeout: TimeAmount
 
     private(set) var lastRead: NIODeadline
@@ -140,7 +140,7 @@ struct Heartbeat {
 
     init(idle: TimeAmount, overdue: TimeAmount, timeout: TimeAmount, now: NIODeadline) {
         self.idle = idle
-        self.overdue = overdue
+        self.busy = overdue
         self.timeout = timeout
         lastRead = now
     }
@@ -159,7 +159,7 @@ struct Heartbeat {
     var next: NIODeadline {
         if let pingSentAt { return pingSentAt + timeout }
         guard let busySince else { return lastRead + idle }
-        return max(lastRead, busySince) + overdue
+        return max(lastRead, busySince) + busy
     }
 
     mutating func check(now: NIODeadline) -> Action {

@@ -10,7 +10,7 @@ final class ClientHandler: Session {
     private static let connectionWindow: Int32 = 8 << 20
 
     /// The least time between two sweeps, because each looks at every request.
-    private static let sweepInterval = TimeAmount.milliseconds(10)
+    private static let sweepPause = TimeAmount.milliseconds(10)
 
     /// What other threads see. The loop writes it before and after each write.
     let state = NIOLockedValueBox(HTTP2ConnectionState())
@@ -243,7 +243,7 @@ final class ClientHandler: Session {
 
     override var nextSweep: NIODeadline {
         let next = min(ready == nil ? heartbeat.next : connectDeadline, nearestDeadline, drainDeadline)
-        return max(next, lastSweep + Self.sweepInterval)
+        return max(next, lastSweep + Self.sweepPause)
     }
 
     override func sweep(now: NIODeadline) {

@@ -75,12 +75,12 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
 
     /// Runs several statements separated by semicolons, without parameters (migrations).
     package func script(_ sql: String) async throws {
-        let limits = QueryExecution.Limits(end: .now + .seconds(3_600))
+        let limits = QueryExecution.Waits(end: .now + .seconds(3_600))
         if takeBegin() { try await script("begin", limits) }
         try await script(sql, limits)
     }
 
-    func script(_ sql: String, _ limits: QueryExecution.Limits) async throws(PostgresError) {
+    func script(_ sql: String, _ limits: QueryExecution.Waits) async throws(PostgresError) {
         try await exclusively { () async throws(PostgresError) in
             try await perform(limits) { execution throws(PostgresError) in try await self.exchange(sql, &execution) }
         }
@@ -155,7 +155,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
 
     // MARK: On the wire
 
-    private var limits: QueryExecution.Limits {
+    private var limits: QueryExecution.Waits {
         guard let own = PostgresTimeLimit.current else { return .init(end: .now + configuration.queryTimeout) }
         return .init(end: .now + own.rest, silence: own.maxSilence, drain: .milliseconds(500))
     }
@@ -185,7 +185,7 @@ package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
 
     /// Runs `body`, which sends queries and reads all their results.
     private func perform<Value>(
-        _ limits: QueryExecution.Limits, isCancellable: Bool = true,
+        _ limits: QueryExecution.Waits, isCancellable: Bool = true,
         _ body: (inout QueryExecution) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         var execution = QueryExecution(self, limits, configuration.health, isCancellable: isCancellable)

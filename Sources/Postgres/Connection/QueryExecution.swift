@@ -9,7 +9,7 @@ private import Dispatch
 struct QueryExecution {
     private let connection: PostgresConnection
     private let health: PostgresHealth
-    private let limits: Limits
+    private let limits: Waits
     /// When to look again whether the query goes on.
     private var nextCheck: ContinuousClock.Instant
     private var isCancellable: Bool
@@ -23,7 +23,7 @@ struct QueryExecution {
     private var drainEnd = ContinuousClock.now
 
     /// The limits of waiting for an answer.
-    struct Limits {
+    struct Waits {
         var end: ContinuousClock.Instant
         /// The longest time without any answer of the server to anybody; `nil`: no limit.
         var silence: Duration?
@@ -33,7 +33,7 @@ struct QueryExecution {
 
     private static let cancelInterval = Duration.milliseconds(200)
 
-    init(_ connection: PostgresConnection, _ limits: Limits, _ health: PostgresHealth, isCancellable: Bool) {
+    init(_ connection: PostgresConnection, _ limits: Waits, _ health: PostgresHealth, isCancellable: Bool) {
         self.connection = connection
         self.health = health
         self.limits = limits

@@ -36,7 +36,7 @@ struct KeyRingTests {
         let folder = try KeyFolder()
         try folder.write(content)
         let ring = KeyRing(directory: folder.path)
-        #expect(ring.state(of: Self.keyID) == .unreadable)
+        #expect(ring.fileState(of: Self.keyID) == .unreadable)
         let fault = try #require(ring.fault(of: Self.keyID))
         #expect(fault.contains(folder.file()))
         #expect(fault.contains("P-256") && fault.contains(shape))
@@ -74,13 +74,13 @@ struct KeyRingTests {
         try "not a key".write(toFile: folder.path + "/notes.p8", atomically: true, encoding: .utf8)
         let ring = KeyRing(directory: folder.path)
         #expect(ring.keyIDs() == ["AAAAAAAAAA", "CCCCCCCCCC"])
-        #expect(ring.state(of: "AAAAAAAAAA") == .unreadable && ring.state(of: "CCCCCCCCCC") == .ok)
+        #expect(ring.fileState(of: "AAAAAAAAAA") == .unreadable && ring.fileState(of: "CCCCCCCCCC") == .ok)
     }
 
     @Test func `a file is missing until it is created, and read again when it changed`() throws {
         let folder = try KeyFolder()
         let ring = KeyRing(directory: folder.path)
-        #expect(ring.state(of: Self.keyID) == .missing)
+        #expect(ring.fileState(of: Self.keyID) == .missing)
         let first = try folder.writeKey(modifiedAt: 1_000)
         let message = Array("message".utf8)
         #expect(first.isSignature(try ring.key(Self.keyID).get().key.signature(of: message), of: message))
@@ -91,11 +91,11 @@ struct KeyRingTests {
         #expect(!first.isSignature(signature, of: message))
 
         try folder.write("bad", modifiedAt: 3_000)
-        #expect(ring.state(of: Self.keyID) == .unreadable)
+        #expect(ring.fileState(of: Self.keyID) == .unreadable)
         try folder.writeKey(modifiedAt: 4_000)
-        #expect(ring.state(of: Self.keyID) == .ok)
+        #expect(ring.fileState(of: Self.keyID) == .ok)
         try FileManager.default.removeItem(atPath: folder.file())
-        #expect(ring.state(of: Self.keyID) == .missing)
+        #expect(ring.fileState(of: Self.keyID) == .missing)
     }
 
     /// Kubernetes links each file of a Secret into a folder `..data`, which is a link, too, and swaps only this one.

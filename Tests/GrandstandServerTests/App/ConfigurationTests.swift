@@ -58,7 +58,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", "https://d:4", { $0.endpoints.manage[.production]?.port == 4 }),
         ("HTTPS_PROXY", "http://proxy:3128", { $0.isProxyIgnored }),
         ("GRANDSTAND_APNS_REQUEST_TIMEOUT", "0.5", { $0.apnsTimeout == .milliseconds(500) }),
-        ("GRANDSTAND_EVENT_QUIET_HOURS", "0.5", { $0.tenure.closeAfter == 1_800 }),
+        ("GRANDSTAND_EVENT_QUIET_HOURS", "0.5", { $0.tenure.quietAfter == 1_800 }),
         ("GRANDSTAND_ROLES", "dispatch, api", { $0.roles == [.dispatch, .api] }),
         ("GRANDSTAND_LOG_LEVEL", "DEBUG", { $0.logLevel == .debug }),
         ("GRANDSTAND_WEBHOOK_HTTP", "TRUE", { $0.webhookNetworks.allowsPlainHTTP }),

@@ -86,7 +86,7 @@ typealias StartWorld = ShardWorld<StartStore>
 extension ShardWorld<CrowdStore> {
     init(_ stores: StoreWorld) {
         self.init(
-            stores: stores, shards: CrowdStore(database: Database(stores.pool), laneInterval: 1, pushPause: 60))
+            stores: stores, shards: CrowdStore(database: Database(stores.pool), laneInterval: 1, rarePause: 60))
     }
 
     /// Reports an activity with a token and no channel.

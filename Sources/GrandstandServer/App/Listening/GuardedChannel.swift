@@ -29,7 +29,7 @@ struct GuardedChannel: ServerChildChannel {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            let limits = ConnectionGuard(timeout, limit)
+            let limits = DeadlineGuard(timeout, limit)
             let lookups = lookups.map { LookupHandler(lookups: $0) { limits.note(.answered($0)) } }
             let handlers: [(any ChannelHandler)?] = [
                 limits, HeadRefusals(headers: CommonHeaders(isSecure: certificates != nil)), lookups,

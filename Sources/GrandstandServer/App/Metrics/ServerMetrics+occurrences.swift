@@ -4,7 +4,7 @@ internal import GrandstandContract
 
 extension ServerMetrics {
     /// Counts occurrences. The number of label values is bounded: a reason that Apple does not document is `other`.
-    var counting: Counting {
+    var counting: Counter {
         // These counters are created with the value 0. A series that begins with 1 shows no increase, so its first
         // event would be missed.
         for outcome in Contract.StateOutcome.allCases { count(.newState(outcome, saved: 0), 0) }

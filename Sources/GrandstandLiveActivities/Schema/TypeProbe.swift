@@ -27,7 +27,7 @@ final class SchemaNotes {
 
 /// The decoder for one run of a type's `init(from:)`. It records which values `init(from:)` asks for, and answers with
 /// sample values.
-struct SchemaRun: Decoder {
+struct TypeProbe: Decoder {
     let type: any Decodable.Type
     /// The number of the run, from 0 to 3. It selects the sample values. In run 0 optional members are missing, in run
     /// 2 they are null.
@@ -124,7 +124,7 @@ struct SchemaRun: Decoder {
 
     /// A sample value of a type.
     func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let run = SchemaRun(type: type, trial: trial, depth: depth + 1)
+        let run = TypeProbe(type: type, trial: trial, depth: depth + 1)
         var sample: Any? = SchemaLeaf.of(type)?.samples[trial]
         if let composite = type as? any SchemaComposite.Type { sample = try composite.sample(run) }
         if let cases = type as? any SchemaCases.Type { sample = Self.someCase(cases, trial) }
@@ -139,7 +139,7 @@ struct SchemaRun: Decoder {
 
 /// The members of an object.
 private struct SchemaKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let run: SchemaRun
+    let run: TypeProbe
     let path: [String]
 
     var codingPath: [any CodingKey] { [] }
@@ -171,7 +171,7 @@ private struct SchemaKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
 
 /// Reads the value itself.
 private struct SchemaValueContainer: SingleValueDecodingContainer {
-    let run: SchemaRun
+    let run: TypeProbe
 
     var codingPath: [any CodingKey] { [] }
 

@@ -4,7 +4,7 @@ internal import NIOHTTP1
 
 /// Closes a connection that takes too long. It is directly after the parser, so it sees whole parts of requests,
 /// and answers.
-final class ConnectionGuard: ExchangeHandler {
+final class DeadlineGuard: ExchangeHandler {
     private var deadlines: ConnectionDeadlines
     private let limit: ConnectionLimit?
     private var context: ChannelHandlerContext?
