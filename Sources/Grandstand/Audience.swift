@@ -38,9 +38,9 @@ package struct Audience: Sendable, Hashable {
 
     package init(
         id: ID, storagePolicy: StoragePolicy, delivery: Contract.AudienceDelivery = .channel, priority: Int? = nil,
-        content: String? = nil
+        contentType: String? = nil
     ) {
-        self.contentType = content
+        self.contentType = contentType
         self.id = id
         self.storagePolicy = storagePolicy
         self.delivery = delivery

@@ -90,9 +90,9 @@ extension ValueDecoder {
         private let isStrict: Bool
         var codingPath: [any CodingKey] { [] }
 
-        init(_ members: [(name: String, value: JSONValue)], _ refusesOthers: Bool) {
+        init(_ members: [(name: String, value: JSONValue)], _ isStrict: Bool) {
             self.members = members
-            self.isStrict = refusesOthers
+            self.isStrict = isStrict
             byName =
                 members.count > 20 ? Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first } : nil
         }
@@ -150,9 +150,9 @@ extension ValueDecoder {
         var count: Int? { elements.count }
         var isAtEnd: Bool { currentIndex == elements.count }
 
-        init(_ elements: [JSONValue], _ refusesOthers: Bool) {
+        init(_ elements: [JSONValue], _ isStrict: Bool) {
             self.elements = elements
-            self.isStrict = refusesOthers
+            self.isStrict = isStrict
         }
 
         private func current() throws -> ValueDecoder {

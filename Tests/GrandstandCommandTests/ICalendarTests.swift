@@ -217,7 +217,7 @@ struct CalendarWorld {
     }
 
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
-        let request = try CalendarPlan.Entries(file, declaration, acceptsRemovals: acceptsRemovals)
+        let request = try CalendarPlan.Entries(file, declaration, acceptsManyRemovals: acceptsRemovals)
         return CalendarPlan(request, events, now: now)
     }
 

@@ -13,7 +13,7 @@ struct ClockEstimateTests {
         ClockSample(
             sentAt: .seconds(sent), receivedAt: .seconds(sent + trip), wallSentAt: start.addingTimeInterval(sent),
             wallReceivedAt: start.addingTimeInterval(sent + trip),
-            told: start.addingTimeInterval(sent + trip * share + ahead))
+            remoteTime: start.addingTimeInterval(sent + trip * share + ahead))
     }
 
     /// The error of the estimate.
@@ -60,7 +60,7 @@ struct ClockEstimateTests {
         // The wall clock was set back before the answer came.
         let odd = ClockSample(
             sentAt: .zero, receivedAt: .seconds(1), wallSentAt: start.addingTimeInterval(20), wallReceivedAt: start,
-            told: start)
+            remoteTime: start)
         #expect(ClockStanding(lead: odd.lead) == .right)
     }
 

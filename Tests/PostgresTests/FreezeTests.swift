@@ -76,7 +76,7 @@ struct FreezeTests {
     /// queries get answers. The test uses such a lock.
     @Test func `the waits of a request are limited together, even if others get answers`() async throws {
         try await Self.withServer(.socket) { _, pool in
-            let timeLimit = PostgresTimeLimit(silence: .seconds(4), limit: .seconds(4))
+            let timeLimit = PostgresTimeLimit(maxSilence: .seconds(4), maxWait: .seconds(4))
             try await pool.withConnection { holder in
                 try await holder.query("select pg_advisory_lock(1)")
                 let waiting = Task {

@@ -67,8 +67,10 @@ struct SimulatorAnswer: Sendable, Hashable {
 
     /// A refusal in APNs' form: `{"reason":"…"}` with the reason's documented status.
     ///
-    /// - Parameters: - spelling: the reason's text on the wire. - status: another status than the documented one. A
-    ///   reason that `APNsReason.allKnown` does not have gets 400 by default.
+    /// - Parameters:
+    ///   - spelling: the reason's text on the wire.
+    ///   - status: another status than the documented one. A reason that `APNsReason.allKnown` does not have gets 400
+    ///     by default.
     static func refusal(_ refusal: Refusal, spelled spelling: String, status: Int? = nil) -> Self {
         let time = refusal.goneAtMillis.map { ",\"timestamp\":\($0)" } ?? ""
         var answer = json(

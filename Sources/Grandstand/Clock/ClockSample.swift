@@ -13,13 +13,13 @@ package struct ClockSample: Sendable, Hashable {
     package var remoteTime: Date
 
     package init(
-        sentAt: Duration, receivedAt: Duration, wallSentAt: Date, wallReceivedAt: Date, told: Date
+        sentAt: Duration, receivedAt: Duration, wallSentAt: Date, wallReceivedAt: Date, remoteTime: Date
     ) {
         self.sentAt = sentAt
         self.receivedAt = receivedAt
         self.wallSentAt = wallSentAt
         self.wallReceivedAt = wallReceivedAt
-        self.remoteTime = told
+        self.remoteTime = remoteTime
     }
 
     package var roundTrip: Duration { receivedAt - sentAt }

@@ -24,11 +24,11 @@ package struct StateDecision: Sendable {
         /// about it.
         package var isTypeUnknown: Bool
 
-        package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?, isMisnamed: Bool = false) {
+        package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?, isTypeUnknown: Bool = false) {
             self.audience = audience
             self.type = type
             self.newest = newest
-            self.isTypeUnknown = isMisnamed
+            self.isTypeUnknown = isTypeUnknown
         }
     }
 

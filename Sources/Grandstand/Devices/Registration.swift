@@ -46,11 +46,11 @@ package struct Registration: Sendable {
 
     /// - Parameter refusal: thrown if the installation is new.
     package init(
-        of id: InstallationID, secret: [UInt8], _ draft: Contract.InstallationDraft, unlessNew refusal: Problem?,
+        of id: InstallationID, secretHash: [UInt8], _ draft: Contract.InstallationDraft, unlessNew refusal: Problem?,
         now: Date
     ) {
         (self.id, self.secretHash, self.draft, self.refusalIfNew, self.now) = (
-            id, secret, draft.normalized, refusal, now
+            id, secretHash, draft.normalized, refusal, now
         )
     }
 

@@ -25,13 +25,13 @@ package struct ClaimedDelivery: Sendable, Equatable {
     package var throttledUntil: Date?
 
     package init(
-        lane: Int, message: LaneMessage, address: APNsAddress, body: [UInt8], askedAt: Date? = nil, replica: UUID
+        lane: Int, message: LaneMessage, address: APNsAddress, body: [UInt8], wantedAt: Date? = nil, replica: UUID
     ) {
         self.lane = lane
         self.message = message
         self.address = address
         self.body = body
-        self.wantedAt = askedAt
+        self.wantedAt = wantedAt
         self.replica = replica
     }
 
@@ -43,7 +43,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
     /// - Returns: `nil`: the lane has not given the message a timestamp.
     package init?(
         _ message: LaneMessage, on lane: Lane, at address: APNsAddress, own: Contract.BroadcastDraft,
-        content: Contract.BroadcastDraft, askedAt: Date, replica: UUID
+        content: Contract.BroadcastDraft, wantedAt: Date, replica: UUID
     ) {
         guard let timestamp = message.timestamp else { return nil }
         var payload = own.payload(for: lane.audience.variant)
@@ -58,7 +58,7 @@ package struct ClaimedDelivery: Sendable, Equatable {
         }
         self.init(
             lane: lane.id, message: message, address: address, body: payload.body(timestamp: timestamp),
-            askedAt: askedAt, replica: replica)
+            wantedAt: wantedAt, replica: replica)
     }
 
     /// - Parameter verdict: `nil`: the message was not sent.

@@ -53,11 +53,12 @@ package struct LaneMessage: Sendable, Hashable {
 
     package init(
         id: Int? = nil, broadcast: UUID, state: Contract.DeliveryState = .queued, isEnd: Bool = false,
-        dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, plainPriority: APNsPriority = .powerAware,
-        alerting: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
-        refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
+        dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, silentPriority: APNsPriority = .powerAware,
+        hasAlert: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
+        unprocessed: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID,
+        uniqueID: String? = nil,
         channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
-        contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
+        contentBefore: UUID? = nil, contentOf: UUID? = nil, contentCarried: Bool = false, contentBytes: Int? = nil,
         alertBytes: Int? = nil, tokens: TokenProgress? = nil
     ) {
         self.id = id
@@ -66,13 +67,13 @@ package struct LaneMessage: Sendable, Hashable {
         self.isEnd = isEnd
         self.dismissalDate = dismissalDate
         self.priority = priority
-        self.silentPriority = plainPriority
-        self.hasAlert = alerting
+        self.silentPriority = silentPriority
+        self.hasAlert = hasAlert
         self.ringsUntil = ringsUntil
         self.apnsExpiration = apnsExpiration
         self.expiresAt = expiresAt
         self.attempts = attempts
-        self.unprocessed = refusals
+        self.unprocessed = unprocessed
         self.nextAttemptAt = nextAttemptAt
         self.timestamp = timestamp
         self.requestID = requestID
@@ -83,7 +84,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.hasContent = hasContent
         self.contentBefore = contentBefore
         self.contentOf = contentOf
-        self.contentCarried = contentSent
+        self.contentCarried = contentCarried
         self.contentBytes = contentBytes
         self.alertBytes = alertBytes
         self.tokens = tokens

@@ -33,8 +33,8 @@ package struct Acceptance: Sendable {
         /// The lanes whose message of this broadcast Apple never took.
         let lostLanes: Set<Int>
 
-        package init(content: Contract.BroadcastDraft, acceptedAt: Date, rule: Int?, lost: Set<Int> = []) {
-            (self.draft, self.acceptedAt, self.ringRule, self.lostLanes) = (content, acceptedAt, rule, lost)
+        package init(draft: Contract.BroadcastDraft, acceptedAt: Date, ringRule: Int?, lost: Set<Int> = []) {
+            (self.draft, self.acceptedAt, self.ringRule, self.lostLanes) = (draft, acceptedAt, ringRule, lost)
         }
     }
 
@@ -73,11 +73,14 @@ package struct Acceptance: Sendable {
     package private(set) var occurrences: [Occurrence] = []
 
     package init(
-        of targets: [BroadcastTarget: TargetState], _ lanes: [Lane], populated: Set<Int>, types: ContentTypes,
-        known: [UUID: Basis], withoutPlace: Set<Int>, alertFreshness: TimeInterval, now: Date
+        of targets: [BroadcastTarget: TargetState], _ lanes: [Lane], tokenLanes: Set<Int>,
+        types: ContentTypes, basis: [UUID: Basis], lanesWithoutPlace: Set<Int>,
+        alertFreshness: TimeInterval, now: Date
     ) {
         (loadedTargets, self.targets, loaded, self.lanes) = (targets, targets, lanes, lanes)
-        (self.tokenLanes, self.types, self.basis, self.lanesWithoutPlace) = (populated, types, known, withoutPlace)
+        (self.tokenLanes, self.types, self.basis, self.lanesWithoutPlace) = (
+            tokenLanes, types, basis, lanesWithoutPlace
+        )
         (self.alertFreshness, self.now) = (alertFreshness, now)
     }
 
@@ -179,7 +182,7 @@ package struct Acceptance: Sendable {
         let recipients = open.flatMap { index in
             kinds(of: lanes[index]).map { kind in
                 DeliveryPlan.Item(
-                    lanes[index].audience, index: index, kind: kind, type: types.byLane[lanes[index].id],
+                    lanes[index].audience, lane: index, kind: kind, type: types.byLane[lanes[index].id],
                     missingType: types.missing[lanes[index].id])
             }
         }
@@ -244,7 +247,7 @@ package struct Acceptance: Sendable {
                 let lane = lanes[index]
                 var target = StateDecision.TargetAudience(
                     audience: lane.audience.id, type: types.byLane[lane.id], newest: content(of: lane.newest, index),
-                    isMisnamed: types.missing[lane.id] != nil)
+                    isTypeUnknown: types.missing[lane.id] != nil)
                 if lane.lastState != lane.newest { target.lastState = content(of: lane.lastState, index) }
                 if !isOver, lane.newest.flatMap({ basis[$0] })?.lostLanes.contains(lane.id) == true {
                     target.lastState = target.lastState ?? target.newest
@@ -307,7 +310,7 @@ package struct Acceptance: Sendable {
                 "contentState was left out, and there is no content yet that the update could be sent with.",
                 at: "/contentState", "Give contentState, or send a state before.")
         }
-        basis[intake.id] = Basis(content: plan.draft, acceptedAt: acceptedAt, rule: intake.decision?.rule)
+        basis[intake.id] = Basis(draft: plan.draft, acceptedAt: acceptedAt, ringRule: intake.decision?.rule)
         if plan.draft.event != .end {
             if targets[target]?.startedAt == nil { targets[target]?.startedAt = time }
         } else if targets[target]?.laneIndices.allSatisfy({ lanes[$0].fencedAt != nil }) == true {

@@ -19,11 +19,11 @@ package struct DeliveryPlan: Sendable {
         package internal(set) var refusal: Problem?
 
         package init(
-            _ audience: Audience, index: Int = 0, kind: Contract.DeliveryKind = .channel, type: ContentType? = nil,
+            _ audience: Audience, lane: Int = 0, kind: Contract.DeliveryKind = .channel, type: ContentType? = nil,
             missingType: String? = nil
         ) {
             self.audience = audience
-            self.lane = index
+            self.lane = lane
             self.kind = kind
             self.type = type
             self.missingType = missingType
@@ -115,7 +115,7 @@ package struct DeliveryPlan: Sendable {
         let policy = isForTokens ? .mostRecentMessageStored : audience.storagePolicy
         return LaneMessage(
             broadcast: id, isEnd: isEnd, dismissalDate: payload.dismissalDate,
-            priority: given ?? (rings ? .immediate : plain), plainPriority: given ?? plain, alerting: rings,
+            priority: given ?? (rings ? .immediate : plain), silentPriority: given ?? plain, hasAlert: rings,
             ringsUntil: rings ? alertsRingUntil : nil, apnsExpiration: expiration.header(for: policy, until: expiresAt),
             expiresAt: expiresAt, requestID: id, hasContent: payload.contentState != nil,
             contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },

@@ -18,14 +18,14 @@ extension CalendarPlan {
         ///   precedence over the plan's.
         /// - Throws: only if the whole file cannot be read.
         init(
-            _ file: [UInt8], _ declaration: CalendarDeclaration, in zone: TimeZone? = nil, acceptsRemovals: Bool
+            _ file: [UInt8], _ declaration: CalendarDeclaration, in zone: TimeZone? = nil, acceptsManyRemovals: Bool
         ) throws(CalendarFault) {
             var reading = declaration.reading
             reading.commandZone = zone
             let file = try reading.read(file)
             season = declaration.season
             problems = file.faults
-            self.acceptsManyRemovals = acceptsRemovals
+            self.acceptsManyRemovals = acceptsManyRemovals
             for entry in file.entries {
                 do throws(CalendarFault) {
                     drafts.append(try declaration.draft(entry))

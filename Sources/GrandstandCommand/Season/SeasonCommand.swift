@@ -66,7 +66,7 @@ struct SeasonCommand: AsyncParsableCommand {
         let file = try await calendar(from: source)
         do throws(CalendarFault) {
             return try CalendarPlan.Entries(
-                file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
+                file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsManyRemovals: acceptRemovals)
         } catch {
             throw ExitError("\(source): line \(error.line ?? 1): \(error.detail)")
         }

@@ -194,7 +194,7 @@ package struct Server: Sendable {
             // Broadcasts and pushes to devices may fail for different reasons, so each has its own rates and its own lines
             // in the log.
             let rates = [Contract.APNsAPI.broadcast, .device].map {
-                SendRates(environment: environment, api: $0, keys: keyWatch, counting: counting, logger: logger)
+                SendRates(environment: environment, api: $0, keys: keyWatch, counter: counting, logger: logger)
             }
             sending += rates
             var worker = worker

@@ -13,12 +13,12 @@ extension API {
             try await channels.begun(id, of: try context.app()).map { .json(Contract.Channel($0), status: .created) }
         }
         return [
-            Route(.createChannel, recover: recover) { request, context in
+            Route(.createChannel, recall: recover) { request, context in
                 let draft = try Contract.ChannelDraft.read(try await request.json())
                 let channel = try await operations.create(draft, for: try context.app(), by: context.actor)
                 return .json(Contract.Channel(channel), status: .created)
             },
-            Route(.importChannel, recover: recover) { request, context in
+            Route(.importChannel, recall: recover) { request, context in
                 let app = try context.app()
                 let wanted = try Contract.ChannelImport.read(try await request.json())
                 let channel = try await operations.import(wanted, into: app, within: context.reach, by: context.actor)

@@ -6,8 +6,8 @@ internal import Synchronization
 typealias SingleFlight = Batch<@Sendable () async throws -> Void, Void>
 
 extension SingleFlight {
-    convenience init(rest: @escaping @Sendable (_ work: Duration) -> Duration) {
-        self.init(limit: .max, rest: rest, isOneAnswer: true) {
+    convenience init(restAfter: @escaping @Sendable (_ work: Duration) -> Duration) {
+        self.init(limit: .max, restAfter: restAfter, failsAsOne: true) {
             try await $0[0]()
             return $0.map { _ in }
         }
@@ -46,22 +46,22 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     /// - Parameters:
     ///   - slots: how many batches may be under way at a time.
     ///   - limit: the maximum number of items in one batch.
-    ///   - rest: how long a slot rests after a batch that took so long, at most a second. So items that follow closely go
+    ///   - restAfter: how long a slot rests after a batch that took so long, at most a second. So items that follow closely go
     ///     together, and expensive work takes a bounded share of the database.
-    ///   - isOneAnswer: whether one query answers all items, so that each error, too, is the answer to all of them.
+    ///   - failsAsOne: whether one query answers all items, so that each error, too, is the answer to all of them.
     ///   - owner: the app of an item. With `owner`, apps take turns: an item does not wait behind ten thousand items of
     ///     another app.
     ///   - work: returns an output for each item, in order. If the database cannot be reached, that is the answer to every
     ///     item. After any other error the items are processed again one by one, so that one item does not make the
     ///     others fail. What `work` has made durable until then must stay as it is when it is repeated.
     init(
-        slots: Int = 1, limit: Int, rest: @escaping @Sendable (_ work: Duration) -> Duration = { _ in .zero },
-        isOneAnswer: Bool = false,
+        slots: Int = 1, limit: Int, restAfter: @escaping @Sendable (_ work: Duration) -> Duration = { _ in .zero },
+        failsAsOne: Bool = false,
         owner: (@Sendable (Item) -> BundleID)? = nil,
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
-        (self.slots, self.maxItems, self.restAfter, self.owner, self.work) = (slots, limit, rest, owner, work)
-        self.failsAsOne = isOneAnswer
+        (self.slots, self.maxItems, self.restAfter, self.owner, self.work) = (slots, limit, restAfter, owner, work)
+        self.failsAsOne = failsAsOne
     }
 
     /// The number of items that wait for a slot.

@@ -18,14 +18,14 @@ struct Columns<Row>: Sendable {
         ///   - type: the PostgreSQL type that the parameter is cast to, such as an enumeration.
         ///   - sql: an SQL expression for the value, instead of the cast. In it, the parameter is `r.` and the column's
         ///     name; in updates, `t.` has the present value.
-        ///   - isAlways: whether the column is written with every row.
+        ///   - alwaysSet: whether the column is written with every row.
         init<Value: PostgresScalarElement & Equatable>(
-            _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
+            _ name: String, _ type: String? = nil, sql: String? = nil, alwaysSet: Bool = false,
             _ value: @escaping @Sendable (Row) -> Value?
         ) {
             self.name = name
             self.sql = sql ?? type.map { "r.\(name)::\($0)" } ?? "r.\(name)"
-            self.alwaysSet = isAlways
+            self.alwaysSet = alwaysSet
             binding = { PostgresBinding($0.map(value)) }
             allNull = { !$0.isEmpty && $0.allSatisfy { value($0) == nil } }
             isSame = { value($0) == value($1) }

@@ -19,7 +19,8 @@ final class DatabaseClock: Sendable {
         let told = try await ask()
         let (wallReceivedAt, receivedAt) = (wall(), start.duration(to: .now))
         return ClockSample(
-            sentAt: sentAt, receivedAt: receivedAt, wallSentAt: wallSentAt, wallReceivedAt: wallReceivedAt, told: told)
+            sentAt: sentAt, receivedAt: receivedAt, wallSentAt: wallSentAt,
+            wallReceivedAt: wallReceivedAt, remoteTime: told)
     }
 
     private struct State {

@@ -7,12 +7,12 @@ package struct Migrator: Sendable {
     private let migrations: [Migration]
     private let maxLockWait: Duration
 
-    /// - Parameter lockWait: how long a migration waits for a lock on a table. While it waits, statements of other sessions
+    /// - Parameter maxLockWait: how long a migration waits for a lock on a table. While it waits, statements of other sessions
     ///   queue behind it, so it gives up soon. Before the next attempt it pauses for ten times as long, and these
     ///   statements continue.
     package init(
-        _ pool: PostgresPool, migrations: [Migration] = Migration.all, lockWait: Duration = .milliseconds(200)
-    ) { (self.pool, self.migrations, self.maxLockWait) = (pool, migrations, lockWait) }
+        _ pool: PostgresPool, migrations: [Migration] = Migration.all, maxLockWait: Duration = .milliseconds(200)
+    ) { (self.pool, self.migrations, self.maxLockWait) = (pool, migrations, maxLockWait) }
 
     /// How the schema of a database compares with this binary.
     package enum Status: Sendable, Equatable {

@@ -49,7 +49,7 @@ package struct InstallationStore: Sendable {
     ) async throws -> Bool {
         try await registrations.run(
             Registration(
-                of: id, secret: SecretHash(of: secret), draft, unlessNew: refusal, now: now.asStored)
+                of: id, secretHash: SecretHash(of: secret), draft, unlessNew: refusal, now: now.asStored)
         ).get()
     }
 

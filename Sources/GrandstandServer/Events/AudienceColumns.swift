@@ -102,7 +102,7 @@ enum AudienceColumns {
     static func audience(_ row: PostgresRow) throws -> Audience {
         Audience(
             id: try id(row), storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"),
-            priority: try row.decode("priority"), content: try row.decode("content"))
+            priority: try row.decode("priority"), contentType: try row.decode("content"))
     }
 
     /// Reads the ID of the audience that a row belongs to, from the columns `id` with this prefix.

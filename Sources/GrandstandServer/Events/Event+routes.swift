@@ -179,7 +179,7 @@ extension Audience {
                 bundleID: try BundleID(allowed: draft.bundleId), environment: try APNsEnvironment(draft.environment),
                 variant: try draft.variant.map { text throws(Problem) in try Variant(allowed: text) }),
             storagePolicy: try StoragePolicy(draft.storagePolicy), delivery: draft.delivery ?? .channel,
-            priority: draft.priority, content: draft.content)
+            priority: draft.priority, contentType: draft.content)
     }
 }
 

@@ -146,8 +146,8 @@ struct Route: Sendable {
     let handler: Handler
 
     init(
-        _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recover: Recovery? = nil,
-        turn: (@Sendable (_ bytes: Int) -> Semaphore)? = nil, _ handler: @escaping Handler
+        _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recall: Recovery? = nil,
+        semaphore: (@Sendable (_ bytes: Int) -> Semaphore)? = nil, _ handler: @escaping Handler
     ) {
         self.operation = operation
         // The force-unwrap is safe: the contract's methods are valid HTTP tokens.
@@ -155,7 +155,7 @@ struct Route: Sendable {
         scopes = operation.scopes
         self.bodyLimit = bodyLimit
         keepsAnswers = operation.keepsAnswers
-        (self.recall, self.semaphore, self.handler) = (recover, turn, handler)
+        (self.recall, self.semaphore, self.handler) = (recall, semaphore, handler)
     }
 
     static let standardBodyLimit = 64 * 1024

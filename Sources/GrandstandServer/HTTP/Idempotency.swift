@@ -135,7 +135,7 @@ struct IdempotencyStore: Sendable {
     /// Performs a request of several steps once. A step may be a call to Apple.
     ///
     /// The ID of the object that `work` creates is stored in the same transaction as the object (`record`). A
-    /// repetition calls `recover` with this ID.
+    /// repetition calls `recall` with this ID.
     ///
     /// - Parameters:
     ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.

@@ -16,7 +16,7 @@ extension API {
     var lookupRoutes: [Route] {
         // After a query there is a pause of four times its time. So however many phones ask, queries take at most a fifth
         // of one session's time. A content may have 5 KB.
-        let contents = LookupContents(limit: 1_000, rest: { $0 * 4 }, isOneAnswer: true) {
+        let contents = LookupContents(limit: 1_000, restAfter: { $0 * 4 }, failsAsOne: true) {
             [lookups = stores.lookups] lanes in
             let found = try await lookups.contents(of: lanes)
             return lanes.map { found[$0] }

@@ -22,9 +22,9 @@ final class LookupHandler: ExchangeHandler {
     /// Answers that are written and not flushed yet.
     private var unsentCount = 0
 
-    init(lookups: LookupResponder, onAnswered: @escaping (Int) -> Void) {
+    init(lookups: LookupResponder, countAnswers: @escaping (Int) -> Void) {
         self.lookups = lookups
-        self.countAnswers = onAnswered
+        self.countAnswers = countAnswers
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

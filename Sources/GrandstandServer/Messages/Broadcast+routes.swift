@@ -21,7 +21,7 @@ extension API {
                 guard let preview = try await preview(intake)?.preview else { throw Problem.noOutboxAnswer }
                 return .json(preview)
             },
-            Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes, turn: turns.turn) {
+            Route(.broadcastMany, bodyLimit: Contract.BroadcastBatch.maximumBytes, semaphore: turns.turn) {
                 request, context in
                 let body = try await request.json(upTo: Contract.BroadcastBatch.maximumBytes)
                 return try await acceptEach(try Contract.BroadcastBatch.items(of: body), context)

@@ -64,17 +64,17 @@ enum DeliveryRow {
             id: try row.decode("id"), broadcast: try row.decode("broadcast_id"), state: try row.word("state"),
             isEnd: isEnd, dismissalDate: try row.decode("dismissal_date"),
             priority: APNsPriority(rawValue: try row.decode("priority")) ?? .powerAware,
-            plainPriority: try row.decode(Int?.self, "plain_priority").flatMap(APNsPriority.init(rawValue:))
+            silentPriority: try row.decode(Int?.self, "plain_priority").flatMap(APNsPriority.init(rawValue:))
                 ?? (isEnd ? .immediate : .powerAware),
-            alerting: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),
+            hasAlert: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),
             apnsExpiration: try row.decode("apns_expiration"), expiresAt: try row.decode("expires_at"),
-            attempts: try row.decode("attempts"), refusals: try row.decode("refusals"),
+            attempts: try row.decode("attempts"), unprocessed: try row.decode("refusals"),
             nextAttemptAt: try row.decode("next_attempt_at"),
             timestamp: try row.decode("apns_timestamp"), requestID: try row.decode("apns_request_id"),
             uniqueID: try row.decode("apns_unique_id"), channelID: try row.decode("channel_id"),
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
             contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
-            contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
+            contentCarried: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
             alertBytes: try row.decode("alert_bytes"), tokens: try row.json("tokens"))
     }
 }
@@ -119,7 +119,7 @@ extension ClaimedDelivery {
                 throw PostgresError(.decoding, "message \(message.id ?? 0) waits without its broadcast or its app")
             }
             return ClaimedDelivery(
-                message, on: lane, at: address, own: own.draft, content: other.draft, askedAt: own.askedAt,
+                message, on: lane, at: address, own: own.draft, content: other.draft, wantedAt: own.askedAt,
                 replica: replica)
         }
     }

@@ -100,7 +100,7 @@ extension LaneRows {
         [
             .init("channel") { $0.lane.channel?.id },
             // Without a waiting message no rank is needed, and each change of the rank would also change an index.
-            .init("rank", sql: "coalesce(r.rank, t.rank)", isAlways: true) {
+            .init("rank", sql: "coalesce(r.rank, t.rank)", alwaysSet: true) {
                 $0.lane.pending.isEmpty ? nil : $0.lane.rank(at: $0.now).rawValue
             },
             .init("fenced_at") { $0.lane.fencedAt },
@@ -114,9 +114,9 @@ extension LaneRows {
     private static func kindColumns(_ kind: Contract.DeliveryKind) -> [Column] {
         let (prefix, isChannels) = (prefix(kind), kind == .channel)
         return [
-            .init(prefix + "due_at", isAlways: true) { dueAt(kind, $0.lane, at: $0.now) },
-            .init(prefix + "leased_by", isAlways: isChannels) { $0.lane[kind].lease?.replica },
-            .init(prefix + "leased_until", isAlways: isChannels) { $0.lane[kind].lease?.until },
+            .init(prefix + "due_at", alwaysSet: true) { dueAt(kind, $0.lane, at: $0.now) },
+            .init(prefix + "leased_by", alwaysSet: isChannels) { $0.lane[kind].lease?.replica },
+            .init(prefix + "leased_until", alwaysSet: isChannels) { $0.lane[kind].lease?.until },
             .init(prefix + "last_timestamp") { $0.lane[kind].lastTimestamp },
             .init(prefix + "ready_at") { $0.lane[kind].readyAt },
         ]

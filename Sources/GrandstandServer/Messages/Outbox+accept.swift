@@ -226,9 +226,9 @@ extension Outbox {
             }
         }
         return Acceptance(
-            of: states, loaded, populated: populated,
+            of: states, loaded, tokenLanes: populated,
             types: try await outbox?.typeCache.types(rows(types), on: connection) ?? .init(),
-            known: try ContentRows.readNewest(rows(newest)), withoutPlace: withoutPlace,
+            basis: try ContentRows.readNewest(rows(newest)), lanesWithoutPlace: withoutPlace,
             alertFreshness: outbox?.alertFreshness ?? DeliveryPlan.alertFreshness, now: now)
     }
 

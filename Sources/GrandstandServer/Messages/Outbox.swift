@@ -33,7 +33,7 @@ struct Outbox: Sendable {
     private static let acceptLimit = 100
     /// The maximum number of verdicts in one transaction. It is limited, because the verdicts' lanes can take nothing
     /// else until the transaction is committed.
-    private static let settleLimit = 200
+    private static let settleMax = 200
     /// The rest between two such transactions. In a burst, each of them then has some hundred verdicts.
     private static let settleRest = Duration.milliseconds(10)
 
@@ -59,7 +59,7 @@ struct Outbox: Sendable {
             try await outbox.commit($0, on: outbox.database)
         }
         settlements = Batch(
-            limit: Self.settleLimit, rest: { _ in Self.settleRest }, owner: { $0.address.bundleID }
+            limit: Self.settleMax, restAfter: { _ in Self.settleRest }, owner: { $0.address.bundleID }
         ) { deliveries in
             let locked = try await outbox.tryRecord(deliveries)
             return deliveries.map { !locked.contains($0.lane) }

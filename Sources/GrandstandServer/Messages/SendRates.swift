@@ -26,9 +26,9 @@ final class SendRates: Sendable {
 
     init(
         environment: APNsEnvironment, api: Contract.APNsAPI, keys: KeylessApps,
-        counting: @escaping Counter = { _ in }, logger: Logger
+        counter: @escaping Counter = { _ in }, logger: Logger
     ) {
-        (self.environment, self.api, self.keys, self.counter) = (environment, api, keys, counting)
+        (self.environment, self.api, self.keys, self.counter) = (environment, api, keys, counter)
         var logger = logger
         logger[metadataKey: "environment"] = "\(environment.rawValue)"
         logger[metadataKey: "api"] = "\(api.rawValue)"

@@ -187,7 +187,7 @@ extension API {
         let (apps, store, operations) = (stores.apps, stores.channels, channelOperations)
         return [
             // There is nothing to recover: an interrupted reconciliation is run again.
-            Route(.reconcile, recover: { _, _ in nil }) { request, context in
+            Route(.reconcile, recall: { _, _ in nil }) { request, context in
                 let draft = try Contract.ReconciliationDraft.read(try await request.json(orIfEmpty: "{}"))
                 return .json(
                     try await operations.reconcile(

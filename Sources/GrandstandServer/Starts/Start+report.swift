@@ -38,7 +38,7 @@ extension StartStore {
     /// Answers questions, each once for all of its callers. Then it rests, so that counts take a bounded share of the
     /// database, however many callers ask.
     static func answerBatch(_ reports: Database) -> StartReports {
-        Batch(slots: 2, limit: .max, rest: { $0 }) { asked in
+        Batch(slots: 2, limit: .max, restAfter: { $0 }) { asked in
             var answers: [StartReportQuery: Result<Contract.StartReport, Problem>] = [:]
             for (question, now) in asked where answers[question] == nil {
                 do {

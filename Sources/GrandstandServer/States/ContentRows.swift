@@ -57,8 +57,8 @@ enum ContentRows {
         var known: [UUID: Acceptance.Basis] = [:]
         for row in rows {
             known[try row.decode("id")] = Acceptance.Basis(
-                content: try row.draft(), acceptedAt: try row.decode("accepted_at"),
-                rule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
+                draft: try row.draft(), acceptedAt: try row.decode("accepted_at"),
+                ringRule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
         }
         return known
     }

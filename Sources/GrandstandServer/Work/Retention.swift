@@ -25,11 +25,11 @@ struct Removal: Sendable {
     private let statements: @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]
 
     /// - Parameters:
-    ///   - found: a statement that finds the IDs of some rows.
+    ///   - findIDs: a statement that finds the IDs of some rows.
     ///   - statements: makes statements that remove or lock at most `most` rows each, from an expression for the array of
     ///     the IDs. The last removes the rows themselves.
-    init(_ found: PostgresQuery, _ statements: @escaping @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]) {
-        (self.findIDs, self.statements) = (found, statements)
+    init(_ findIDs: PostgresQuery, _ statements: @escaping @Sendable (_ ids: PostgresQuery) -> [PostgresQuery]) {
+        (self.findIDs, self.statements) = (findIDs, statements)
     }
 
     /// Makes the planner read rows in the order of an index, until there are enough: with outdated statistics, the

@@ -138,9 +138,9 @@ struct Heartbeat {
     private var busySince: NIODeadline?
     private var pingSentAt: NIODeadline?
 
-    init(idle: TimeAmount, overdue: TimeAmount, timeout: TimeAmount, now: NIODeadline) {
+    init(idle: TimeAmount, busy: TimeAmount, timeout: TimeAmount, now: NIODeadline) {
         self.idle = idle
-        self.busy = overdue
+        self.busy = busy
         self.timeout = timeout
         lastRead = now
     }

@@ -51,7 +51,7 @@ final class ClientHandler: Session {
         self.logger = logger
         budget = StreamBudget(cap: configuration.maximumConcurrentStreams, initial: configuration.initialStreamLimit)
         heartbeat = Heartbeat(
-            idle: TimeAmount(configuration.idlePingInterval), overdue: TimeAmount(configuration.busyPingInterval),
+            idle: TimeAmount(configuration.idlePingInterval), busy: TimeAmount(configuration.busyPingInterval),
             timeout: TimeAmount(configuration.pingTimeout), now: loop.now)
         lastSweep = loop.now
         try super.init(.client, on: loop)

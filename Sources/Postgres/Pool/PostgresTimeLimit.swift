@@ -19,9 +19,9 @@ package struct PostgresTimeLimit: Sendable {
     }
 
     /// - Parameter waited: the part of `maxWait` that is already used.
-    package init(silence: Duration, limit: Duration, waited: Duration = .zero) {
-        self.maxSilence = silence
-        self.maxWait = limit
+    package init(maxSilence: Duration, maxWait: Duration, waited: Duration = .zero) {
+        self.maxSilence = maxSilence
+        self.maxWait = maxWait
         self.waited = Waited(waited)
     }
 
@@ -30,7 +30,7 @@ package struct PostgresTimeLimit: Sendable {
     /// - Parameter wait: with the default, the client has its answer within five seconds, because a second and a half
     ///   remains for cancelling a statement and for a busy machine.
     package static func forRequest(_ wait: Duration = standardWait) -> PostgresTimeLimit {
-        PostgresTimeLimit(silence: wait, limit: wait)
+        PostgresTimeLimit(maxSilence: wait, maxWait: wait)
     }
 
     package static let standardWait = Duration.seconds(3.5)
@@ -47,7 +47,7 @@ package struct PostgresTimeLimit: Sendable {
     ///
     /// - Parameter waited: the part of `maxWait` that is already used.
     package func renewed(waited: Duration = .zero) -> PostgresTimeLimit {
-        PostgresTimeLimit(silence: maxSilence, limit: maxWait, waited: waited)
+        PostgresTimeLimit(maxSilence: maxSilence, maxWait: maxWait, waited: waited)
     }
 
     /// Runs `body`, which works for several callers, with the whole `maxWait` of the present caller. The time that this

@@ -48,13 +48,14 @@ struct BatchTests {
     func `a batch of waiting callers has the time limit of its callers`(fails: Bool) async throws {
         let works = Works()
         let limits = Mutex<[Duration?]>([])
-        let batch = Batch<Int, Int>(limit: 100, rest: { $0 }) { items in
+        let batch = Batch<Int, Int>(limit: 100, restAfter: { $0 }) { items in
             limits.withLock { $0.append(PostgresTimeLimit.current?.maxWait) }
             await works.begin(items)
             if fails, items == [1] { throw Self.away }
             return items
         }
-        try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit(silence: .seconds(3), limit: .seconds(7))) {
+        try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit(maxSilence: .seconds(3), maxWait: .seconds(7)))
+        {
             let first = Task { try await batch.run(1) }
             try await until("the first is under way") { works.begun.count == 1 }
             let second = Task { try await batch.run(2) }

@@ -72,7 +72,7 @@ struct MigratorTests {
     @Test func `a long-running reader delays the migration, but nobody else`() async throws {
         try await withDatabase(.own) { test in
             let change = Migration(version: version, name: "change", sql: "alter table apps add column size integer;")
-            let migrator = Migrator(test.pool, migrations: Migration.all + [change], lockWait: .milliseconds(30))
+            let migrator = Migrator(test.pool, migrations: Migration.all + [change], maxLockWait: .milliseconds(30))
             let migrating = try await test.pool.transaction { reader in
                 _ = try await reader.query("select from apps")
                 let migrating = Task { try await migrator.migrate() }

@@ -200,7 +200,7 @@ struct RegistrationRuleTests {
         from old: Contract.InstallationDraft, to new: Contract.InstallationDraft, after seconds: Double = 60
     ) throws -> Registration? {
         var registration = Registration(
-            of: try Phones.id(), secret: secret, new, unlessNew: nil, now: start.addingTimeInterval(seconds))
+            of: try Phones.id(), secretHash: secret, new, unlessNew: nil, now: start.addingTimeInterval(seconds))
         (registration.row.state, registration.row.secretHash, registration.row.seenAt) = (old, secret, start)
         return try registration.decide(mostNew: 0) ? registration : nil
     }

@@ -139,10 +139,10 @@ struct ColumnTests {
             (progress.total, progress.accepted, progress.isSwept, progress.waiting) = (16, 13, true, 14)
             let full = LaneMessage(
                 id: before.id, broadcast: broadcast.uuid, state: .sending, isEnd: true,
-                priority: .immediate, plainPriority: .lowest, alerting: true, ringsUntil: time + 1, apnsExpiration: 2,
-                expiresAt: time + 3, attempts: 4, refusals: 5, nextAttemptAt: time + 6, timestamp: 7,
+                priority: .immediate, silentPriority: .lowest, hasAlert: true, ringsUntil: time + 1, apnsExpiration: 2,
+                expiresAt: time + 3, attempts: 4, unprocessed: 5, nextAttemptAt: time + 6, timestamp: 7,
                 requestID: UUID(), uniqueID: "8", channelID: "9", reason: "10", settledAt: nil, hasContent: true,
-                contentBefore: UUID(), contentOf: UUID(), contentSent: true, contentBytes: 11, alertBytes: 12,
+                contentBefore: UUID(), contentOf: UUID(), contentCarried: true, contentBytes: 11, alertBytes: 12,
                 tokens: progress)
             var leased = lane
             leased[.tokens].lease = Lane.Lease(replica: stores.replica, until: time + 17)

@@ -101,7 +101,7 @@ struct LaneHistory {
         }
         let message = LaneMessage(
             id: orders.count + 1, broadcast: broadcast, isEnd: isEnd, priority: alerts ? .immediate : .powerAware,
-            plainPriority: isEnd ? .immediate : .powerAware, alerting: alerts,
+            silentPriority: isEnd ? .immediate : .powerAware, hasAlert: alerts,
             ringsUntil: alerts ? min(expires, now + 900) : nil, apnsExpiration: header(broadcast, expires),
             expiresAt: expires, requestID: random.uuid(),
             contentBytes: random.pick([100, 5_000]), alertBytes: alerts ? 50 : nil)

@@ -210,7 +210,7 @@ private struct LanePlayer {
             LaneMessage(
                 id: lane.messages.count + 1, broadcast: UUID(), isEnd: order.isEnd,
                 priority: order.alerting || order.isEnd || order.isUrgent ? .immediate : .powerAware,
-                plainPriority: order.isEnd || order.isUrgent ? .immediate : .powerAware, alerting: order.alerting,
+                silentPriority: order.isEnd || order.isUrgent ? .immediate : .powerAware, hasAlert: order.alerting,
                 ringsUntil: order.alerting ? min(expiresAt, now + 900) : nil,
                 apnsExpiration: isStored ? Int(expiresAt.timeIntervalSince1970.rounded(.up)) : 0,
                 expiresAt: expiresAt, nextAttemptAt: order.after.map { now + $0 }, requestID: UUID(),

@@ -83,7 +83,7 @@ struct HeartbeatTests {
     private func at(_ seconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000) }
 
     private func heartbeat() -> Heartbeat {
-        Heartbeat(idle: .seconds(60), overdue: .seconds(5), timeout: .seconds(2), now: at(0))
+        Heartbeat(idle: .seconds(60), busy: .seconds(5), timeout: .seconds(2), now: at(0))
     }
 
     @Test func `without awaited answers a PING is sent late`() {

@@ -14,11 +14,11 @@ final class DeadlineGuard: ExchangeHandler {
 
     /// - Parameters:
     ///   - timeout: how long a header may take.
-    ///   - shares: is told how many bytes wait for the client.
-    init(_ timeout: Duration, _ shares: ConnectionLimit?) {
+    ///   - limit: is told how many bytes wait for the client.
+    init(_ timeout: Duration, _ limit: ConnectionLimit?) {
         let header = Int64(timeout / .nanoseconds(1))
         (deadlines, tick) = (ConnectionDeadlines(header: header, at: Self.now), header / 4)
-        self.limit = shares
+        self.limit = limit
     }
 
     private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
