@@ -1,4 +1,3 @@
-internal import APNsWire
 package import FoundationEssentials
 package import GrandstandContract
 internal import JSON

@@ -1,4 +1,3 @@
-internal import APNsSimulator
 internal import Foundation
 internal import HTTP2
 internal import JSON

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import JSON
 internal import Testing
 
 @testable internal import APNsSimulator

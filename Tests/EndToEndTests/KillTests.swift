@@ -1,6 +1,5 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import Foundation
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing

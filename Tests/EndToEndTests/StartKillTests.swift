@@ -1,6 +1,4 @@
 internal import APNsSimulator
-internal import APNsWire
-internal import Foundation
 internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Postgres

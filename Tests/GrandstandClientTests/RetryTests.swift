@@ -1,7 +1,6 @@
 internal import Foundation
 internal import GrandstandClient
 internal import JSON
-internal import Synchronization
 internal import Testing
 
 /// Calls over a transport that fails, with a clock that the test controls.

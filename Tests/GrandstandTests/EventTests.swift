@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import GrandstandContract
-internal import JSON
 internal import Testing
 
 @testable internal import Grandstand

@@ -1,5 +1,4 @@
 internal import EmbeddedPostgres
-internal import FoundationEssentials
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing

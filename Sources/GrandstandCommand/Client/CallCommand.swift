@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import GrandstandClient
 internal import GrandstandContract
 internal import GrandstandServer

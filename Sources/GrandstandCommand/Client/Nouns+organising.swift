@@ -1,5 +1,4 @@
 internal import Grandstand
-internal import GrandstandClient
 internal import GrandstandServer
 internal import JSON
 

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// A value that a type's `init(from:)` asked for.
 struct SchemaAsk: Hashable {
     /// The names of members that lead to the value; empty: the type decodes a single value without members.

@@ -1,4 +1,3 @@
-internal import Foundation
 package import GrandstandClient
 
 /// The server over HTTP, for one app in one environment. `HTTPDeviceAPI` makes each request once. `UploadPlanner`

@@ -1,4 +1,3 @@
-internal import Foundation
 package import GrandstandClient
 
 /// The state of an installation, and which part of this state the server does not have yet. The record needs no queue,

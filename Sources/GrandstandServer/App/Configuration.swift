@@ -1,10 +1,8 @@
 internal import APNsWire
 internal import Configuration
-internal import FoundationEssentials
 internal import Grandstand
 internal import HTTP2
 internal import Logging
-internal import Postgres
 
 /// All settings of a server, checked before anything is opened. Each is a member with the name that it has in
 /// `SettingTable`.

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Grandstand
 internal import JSON
 package import Logging
 

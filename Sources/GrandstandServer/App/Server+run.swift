@@ -1,4 +1,3 @@
-internal import Grandstand
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 internal import Grandstand
 internal import Mustache
 

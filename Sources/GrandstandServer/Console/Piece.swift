@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Grandstand
 internal import Mustache
 
 /// A part of a table cell or of a fact. The template `pieces` has one form for each case.

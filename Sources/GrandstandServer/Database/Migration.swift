@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import FoundationEssentials
 internal import GrandstandMigrations
 
 /// One forward step of the schema. The SQL file is in migrations/.

@@ -1,5 +1,3 @@
-internal import Grandstand
-
 /// The stores, and the database as each kind of work uses it, so that one kind does not wait for another.
 struct Stores: Sendable {
     let main, work: Database

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Grandstand
 internal import Postgres
 internal import Synchronization
 

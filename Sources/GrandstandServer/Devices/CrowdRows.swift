@@ -1,7 +1,5 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 internal import Postgres
 
 /// The tokens of an audience, as the view `crowds` and the table `activities` have them, in a transaction that has locked

@@ -1,7 +1,5 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 internal import Postgres
 
 /// The transactions that make registrations and reports of activities durable.

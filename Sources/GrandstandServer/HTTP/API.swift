@@ -3,7 +3,6 @@ internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
-internal import JSON
 internal import Logging
 internal import NIOCore
 

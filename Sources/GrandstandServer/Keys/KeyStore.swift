@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 internal import Postgres
 internal import Synchronization
 

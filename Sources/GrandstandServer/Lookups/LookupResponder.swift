@@ -3,7 +3,6 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
-internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
 

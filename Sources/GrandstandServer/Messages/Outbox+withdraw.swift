@@ -1,7 +1,5 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 internal import Postgres
 
 /// A withdrawal undoes a broadcast that was sent to nobody, as if it had never been accepted. The withdrawal takes the

@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 internal import Postgres
 
 extension StartStore {

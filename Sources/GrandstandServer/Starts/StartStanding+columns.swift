@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import Grandstand
 internal import Postgres
 

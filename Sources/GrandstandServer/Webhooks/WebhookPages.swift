@@ -1,4 +1,3 @@
-internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 

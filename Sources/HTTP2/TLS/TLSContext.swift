@@ -1,6 +1,5 @@
 internal import COpenSSL
 package import Cryptography
-internal import NIOCore
 
 /// The certificates and rules of TLS connections: version 1.2 or later, without renegotiation. Connections keep the
 /// context that they began with, so certificates are replaced with a new context.

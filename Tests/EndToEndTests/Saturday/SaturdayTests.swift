@@ -1,6 +1,5 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import Foundation
 internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Testing

@@ -3,7 +3,6 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
-internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer

@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import Foundation
 internal import GrandstandContract
-internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 

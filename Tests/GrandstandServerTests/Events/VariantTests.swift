@@ -3,10 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
-internal import Postgres
 internal import Testing
-
-@testable internal import GrandstandServer
 
 /// Audiences of one app and environment with different variants: each has its own lane and channel.
 struct VariantTests {

@@ -1,9 +1,7 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
-internal import GrandstandTestKit
 internal import HTTPTypes
-internal import Hummingbird
 internal import NIOHTTP1
 internal import Testing
 

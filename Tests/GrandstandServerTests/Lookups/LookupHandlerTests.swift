@@ -2,7 +2,6 @@ internal import APNsWire
 internal import Foundation
 internal import GrandstandContract
 internal import GrandstandTestKit
-internal import HTTPTypes
 internal import NIOHTTP1
 internal import Synchronization
 internal import Testing

@@ -5,7 +5,6 @@ internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import Grandstand
-@testable internal import GrandstandServer
 
 struct LookupRecordTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)

@@ -4,7 +4,6 @@ internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
-internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer

@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import GrandstandContract
 internal import GrandstandTestKit
-internal import JSON
 internal import Postgres
 internal import Testing
 

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract

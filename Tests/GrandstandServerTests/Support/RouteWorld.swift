@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import ContractKit
 internal import Foundation
 internal import Grandstand

@@ -1,10 +1,7 @@
-internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
-internal import Logging
 internal import Postgres
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer

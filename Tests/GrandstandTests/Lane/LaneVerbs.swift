@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandContract
 
 /// The operations of a lane. A deliberately wrong lane replaces one of them.
 struct LaneVerbs {
