@@ -63,9 +63,8 @@ def until(what, holds, seconds=60, pause=0.1):
 # Status and text of an answer; 0 and the reason if there is none.
 def call(method, url, body=None, key=None, timeout=30):
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
-    if key:
-        request.add_header("Authorization", "Bearer " + key)
+    headers = {"Content-Type": "application/json"} | ({"Authorization": "Bearer " + key} if key else {})
+    request = urllib.request.Request(url, data, headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             return answer.status, answer.read().decode()
@@ -89,8 +88,7 @@ def free_port():
 
 
 # A token for APNs, signed with the key in this file. openssl writes the signature as DER, and JOSE needs R || S.
-def provider_token(key, header=None, claims=None):
-    header = header or {"alg": "ES256", "kid": "SIMULATOR1"}
+def provider_token(key, header={"alg": "ES256", "kid": "SIMULATOR1"}, claims=None):
     claims = claims or {"iss": "SIMULATOR1", "iat": int(time.time())}
     text = b".".join(map(base64url, (json.dumps(header).encode(), json.dumps(claims).encode())))
     sign = ["openssl", "dgst", "-sha256", "-sign", key]
@@ -165,7 +163,7 @@ class Stage:
         unset = lambda name: name.startswith("GRANDSTAND_") or name == "DATABASE_URL"
         self.environment = {name: value for name, value in os.environ.items() if not unset(name)}
         self.environment.update({
-            "GRANDSTAND_PORT": "0", "GRANDSTAND_LOG_FORMAT": "json",
+            "GRANDSTAND_PORT": "0", "GRANDSTAND_LOG_FORMAT": "json", "GRANDSTAND_DATABASE_WAIT": "15",
             "GRANDSTAND_DATA_DIR": self.folder + "/data", "GRANDSTAND_APNS_KEY_DIR": self.folder + "/apns",
             "GRANDSTAND_APNS_CA_FILE": self.folder + "/apns/ca.pem", **settings})
         if database:

@@ -56,14 +56,15 @@ final class ServerProcess: Sendable {
 
     /// - The shell ignores signals to the whole group (from a service manager), because it must end with the server.
     /// - The server runs in the foreground, because a shell with blocked signals, as Foundation starts it, cannot `wait`.
-    /// - The interrupt is repeated, because a server that is starting ignores it.
+    /// - The interrupt is repeated, because a server that is starting ignores it. Only the first
+    ///   number counts, because a successor writes its own server's there.
     private static let script = #"""
         trap '' HUP INT TERM
         exec 3<&0
         (
             read -r line <&3
             while kill -0 "$$"; do
-                read -r server <"$0" && kill -INT "$server"
+                read -r line <"$0" && kill -INT "${server:=$line}"
                 sleep 0.1
             done
         ) 2>/dev/null &

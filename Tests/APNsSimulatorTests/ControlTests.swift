@@ -106,7 +106,8 @@ struct ControlTests {
             let counts = ["taken", "refused", "allowed"].map { read["counts"]?[$0]?.integer }
             #expect(counts == [1, 1, 1])
             #expect(read["keys"]?.elements?.map { $0["channelId"]?.string } == [id])
-            try await stage.call("PATCH", "/buckets/b", #"{"rate": 1000000}"#)
+            try await stage.call("PATCH", "/buckets/b", #"{"rate": 1}"#)
+            try await stage.call("PATCH", "/clock", #"{"advance": 60}"#)
             #expect(try await client.broadcast(on: id).status == 200)
             try await stage.call("DELETE", "/buckets/b", gives: 204)
             #expect(try await stage.list("/buckets", "buckets").isEmpty)
@@ -171,7 +172,7 @@ struct ControlTests {
             let gone = try await stage.list("/devices/anna", "goneTokens")
             #expect(gone.map(\.string) == [token])
             #expect(try await stage.call("GET", "/clock")["ahead"]?.integer == 0)
-            try await stage.call("PATCH", "/clock", #"{"advance": 43200}"#)
+            try await stage.call("PATCH", "/clock", #"{"advance": 43260}"#)
             #expect(try await stage.shown("anna") == [])
             try await stage.call("POST", "/devices/anna/activities/1/token", gives: 404)
             try await stage.call("DELETE", "/devices/anna/activities/1", gives: 204)

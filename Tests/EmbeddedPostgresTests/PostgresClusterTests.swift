@@ -173,10 +173,9 @@ struct CrashTests {
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
             kill(getpid(), SIGKILL)
         }
-        while FileManager.default.fileExists(atPath: "\(workshop.data)/postmaster.pid") {
+        while try !workshop.log.contains("database system is shut down") {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(try workshop.log.contains("database system is shut down"))
         #expect(try await workshop.answer("select answer from kept") == "42")
     }
 
@@ -255,7 +254,7 @@ struct CrashTests {
             let start = Task { try await cluster.start() }
             if isCancelled { start.cancel() }
             let connection = try? await start.value
-            #expect((connection == nil) == isCancelled)
+            #expect(connection != nil || isCancelled)
             await cluster.stop()
             #expect(stranger.isRunning)
         }

@@ -268,10 +268,9 @@ extension CommandTests {
         func path(_ fixture: Season.Fixture) -> String { "/v1/events/\(stage.event):" + KeyText.folded(fixture.uid) }
     }
 
-    /// A season that has not begun, whenever the test runs.
+    /// A season that has not begun, from 2035-01-06.
     private static func season(_ count: Int) -> Season {
-        let today = Int(Date().timeIntervalSince1970) / 86_400
-        var season = Season(firstDay: today + 30)
+        var season = Season(firstDay: 23_746)
         season.fixtures = Array(season.fixtures.prefix(count))
         return season
     }

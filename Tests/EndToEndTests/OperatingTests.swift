@@ -60,7 +60,7 @@ struct MetricsTests {
             }
             let (operations, api) = (HTTPCaller(url: url), HTTPCaller(url: process.url))
             for path in ["/metrics", "/healthz", "/readyz"] {
-                #expect(try await operations("GET", path).status == 200)
+                try await until("\(path) is answered") { try await operations("GET", path).status == 200 }
                 #expect(try await api("GET", path).status == 404)
             }
             #expect(try await api("GET", "/openapi.yaml").status == 200)
@@ -222,13 +222,13 @@ struct DoctorTests {
             #expect(Self.outcome(away, "database") == .failed, "\(away.text)")
             #expect(Self.outcome(away, "migrations") == .skipped)
             #expect(Self.outcome(away, "TLS") == .ok)
-            for (seconds, outcome) in [(-1.0, DoctorCheck.Outcome.ok), (5, .warning), (-30, .failed)] {
+            for (seconds, outcome) in [(-1.0, DoctorCheck.Outcome.ok), (9, .warning), (-60, .failed)] {
                 let doctor = Doctor(
                     environment: environment, now: { Date().addingTimeInterval(seconds) }, logger: Stage.logger)
                 let report = await doctor.run()
                 let check = try #require(report.checks.first { $0.name == "database clock" })
                 #expect(check.outcome == outcome, "\(report.text)")
-                #expect(check.detail.contains(seconds < 0 ? "behind" : "ahead of"))
+                #expect(outcome == .ok || check.detail.contains(seconds < 0 ? "behind" : "ahead of"))
             }
             try await withDatabase(.empty) { database in
                 let report = await Self.report(environment, ["DATABASE_URL": database.connectionString])

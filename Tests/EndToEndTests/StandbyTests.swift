@@ -52,7 +52,7 @@ struct StandbyTests {
         try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
             var configuration = PostgresConfiguration(connectionString: pair.primaryURL)
             let patient = PostgresPool(configuration: configuration, logger: Stage.logger)
-            configuration.queryTimeout = .milliseconds(300)
+            configuration.queryTimeout = .seconds(3)
             let pool = PostgresPool(configuration: configuration, logger: Stage.logger)
             try await patient.query("create table t (n integer)")
             let session = try await DatabaseSession.connect(.url(pair.primaryURL), logger: Stage.logger)
@@ -118,7 +118,8 @@ struct FailoverTests {
             await second.stop()
         }
         try await ending(with: stop) {
-            try await Stage.place(settings: ["DATABASE_URL": hosts]) { environment, simulator in
+            let settings = ["DATABASE_URL": hosts, "GRANDSTAND_APNS_REQUEST_TIMEOUT": "60"]
+            try await Stage.place(settings: settings) { environment, simulator in
                 try await Stage.serve(environment, simulator: simulator) { stage in
                     try await stage.putLiveEvent()
                     let hold = try simulator.hold(#""operation": "broadcast""#)

@@ -31,18 +31,16 @@ struct StartTests {
             let port = try #require(URL(string: stage.url)?.port)
             let line = try await Self.refusal(stage.environment.merging(["GRANDSTAND_PORT": String(port)]) { $1 })
             #expect(line.hasPrefix("GRANDSTAND_PORT: port \(port) "))
-            #expect(try await stage.api("GET", "/readyz").status == 200)
+            try await until("it is ready") { try await stage.api("GET", "/readyz").status == 200 }
         }
     }
 
     /// `DatabaseClockTests` have a clock that becomes wrong while the server runs.
     @Test func `a server whose clock is more than 10 s off does not start, and says what to do`() async throws {
         try await Stage.place { environment, _ in
-            for seconds in [-11.0, 11, 3_600] {
+            for seconds in [-60.0, 60, 3_600] {
                 let line = try await Self.refusal(environment, lead: seconds)
-                #expect(
-                    line.contains(seconds < 0 ? "11.0 s behind the database's" : "s ahead of the database's"), "\(line)"
-                )
+                #expect(line.contains("s \(seconds < 0 ? "behind" : "ahead of") the database's"), "\(line)")
                 #expect(line.contains("NTP"))
             }
         }
@@ -53,11 +51,10 @@ struct StartTests {
             try await Stage.onDatabase(of: stage.environment) { pool in
                 try await pool.withConnection { try await $0.script(Self.future) }
             }
-            let answer = try await until("it is not ready") {
+            try await until("it is not ready, with advice") {
                 let answer = try await stage.api("GET", "/readyz")
-                return answer.status == 503 ? answer : nil
+                return answer.status == 503 && answer.text.contains("run a newer one")
             }
-            #expect(answer.text.contains("run a newer one"), "\(answer.text)")
             let line = try await Self.refusal(stage.environment)
             #expect(line.contains("Only builds that know migration 100000") && line.contains("run a newer one"))
         }
@@ -114,8 +111,9 @@ struct DatabaseFaultTests {
                 let detail = try #require(refused.json["detail"]?.string)
                 #expect(detail.contains("disk is full") && detail.contains("Free or add space"), "\(detail)")
                 #expect(!detail.contains("extend file"))
-                let ready = try await stage.api("GET", "/readyz")
-                #expect(ready.status == 503 && ready.json["trouble"]?.string == "disk-full", "\(ready.text)")
+                try await until("the full disk is the reason why it is not ready") {
+                    try await stage.api("GET", "/readyz").json["trouble"]?.string == "disk-full"
+                }
                 let numbers = try await MetricsTests.scrape(stage.api)
                 #expect(numbers.contains("\ngrandstand_database_trouble{trouble=\"disk-full\"} 1\n"))
 

@@ -18,7 +18,7 @@ struct FreezeTests {
             // One request has an open transaction, one comes later, and one has to wait for a connection.
             let began = ContinuousClock.now
             let underWay = Task {
-                await Self.asRequest {
+                await kind(within: .forRequest()) {
                     try await pool.transaction { connection in
                         try await connection.query("insert into t values (1)")
                         for await _ in open.stream {}
@@ -29,7 +29,9 @@ struct FreezeTests {
             try await until("a connection is in use") { pool.connections.busy == 1 }
             try cluster.freeze(true)
             open.continuation.finish()
-            let others = (0..<6).map { _ in Task { await Self.asRequest { try await pool.query("select 1") } } }
+            let others = (0..<6).map { _ in
+                Task { await kind(within: .forRequest()) { try await pool.query("select 1") } }
+            }
             #expect(await underWay.value != nil)
             for other in others { #expect(await other.value != nil) }
             let first = began.duration(to: .now)
@@ -37,12 +39,12 @@ struct FreezeTests {
             // Work without a time limit is not given up when the requests are given up.
             let loop = Task { try await pool.query("select 3::bigint")[0].decode(Int.self) }
             let again = ContinuousClock.now
-            #expect(await Self.asRequest { try await pool.query("select 1") } != nil)
+            #expect(await kind(within: .forRequest()) { try await pool.query("select 1") } != nil)
             #expect(again.duration(to: .now) < .seconds(3), "\(again.duration(to: .now))")
 
             try cluster.freeze(false)
             #expect(try await loop.value == 3)
-            #expect(await Self.asRequest { try await pool.query("select 1") } == nil)
+            #expect(await kind(within: .forRequest()) { try await pool.query("select 1") } == nil)
             // Nothing is left of the work that was given up: no row and no lock.
             #expect(try await pool.query("select from t").isEmpty)
             try await pool.transaction { _ = try await $0.query("lock table t") }
@@ -55,7 +57,7 @@ struct FreezeTests {
     ) async throws {
         try await Self.withServer(way) { cluster, pool in
             try await pool.query("create table t (n integer)")
-            let failure = await Self.asRequest {
+            let failure = await kind(within: .forRequest()) {
                 try await pool.transaction { connection in
                     try await connection.query("insert into t values (1)")
                     try cluster.freeze(true)
@@ -103,9 +105,7 @@ struct FreezeTests {
     {
         try await Self.withServer(.socket) { cluster, pool in
             let long = Task {
-                await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.forRequest().long) {
-                    await kind { try await pool.query("select pg_sleep(60)") }
-                }
+                await kind(within: PostgresTimeLimit.forRequest().long) { try await pool.query("select pg_sleep(60)") }
             }
             // The server answers other queries after this query began. After the last of these answers, the query is
             // given up after one time limit, not after two.
@@ -127,13 +127,13 @@ struct FreezeTests {
     @Test func `work that may take long and waits for a connection is given up soon after the others`() async throws {
         try await Self.withServer(.socket) { cluster, pool in
             try cluster.freeze(true)
-            let holders = (0..<4).map { _ in Task { await Self.asRequest { try await pool.query("select 1") } } }
+            let holders = (0..<4).map { _ in
+                Task { await kind(within: .forRequest()) { try await pool.query("select 1") } }
+            }
             try await until("all connections are in use") { pool.connections.busy == 4 }
             let waiting = (0..<4).map { _ in
                 Task {
-                    await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.forRequest().long) {
-                        await kind { try await pool.query("select 2") }
-                    }
+                    await kind(within: PostgresTimeLimit.forRequest().long) { try await pool.query("select 2") }
                 }
             }
             for holder in holders { #expect(await holder.value == .timedOut) }
@@ -154,9 +154,7 @@ struct FreezeTests {
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
         try cluster.freeze(true)
         for _ in 0..<3 {
-            let failure = await PostgresTimeLimit.$current.withValue(.forRequest(.milliseconds(100))) {
-                await kind { try await pool.query("select 1") }
-            }
+            let failure = await kind(within: .forRequest(.milliseconds(100))) { try await pool.query("select 1") }
             #expect(failure == .connectionFailed)
         }
         let waiting = Task { try await pool.query("select 1") }
@@ -169,11 +167,6 @@ struct FreezeTests {
         await cluster.stop()
     }
 
-    /// - Returns: why `body` failed; `nil`: it succeeded.
-    private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
-        await PostgresTimeLimit.$current.withValue(.forRequest()) { await kind(body) }
-    }
-
     /// A separate server for one test, and a pool of four open connections.
     private static func withServer(
         _ way: Way, _ body: (PostgresCluster, PostgresPool) async throws -> Void
@@ -182,10 +175,7 @@ struct FreezeTests {
         var configuration = PostgresConfiguration(connectionString: try await cluster.start())
         configuration.maximumConnections = 4
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 { group.addTask { _ = try await pool.query("select pg_sleep(0.2)") } }
-            try await group.waitForAll()
-        }
+        _ = try await concurrently(4) { _ in try await pool.query("select pg_sleep(0.2)") }
         func stop() async {
             try? cluster.freeze(false)
             await pool.close()

@@ -75,7 +75,7 @@ struct PoolTests {
     @Test func `a caller that waits too long is refused, a cancelled one leaves the queue, and no connection is lost`()
         async throws
     {
-        try await TestCluster.with(1, { $0.acquireTimeout = .seconds(1) }) { pool in
+        try await TestCluster.with(1) { pool in
             let (held, holding) = AsyncStream.makeStream(of: Void.self)
             let (release, releasing) = AsyncStream.makeStream(of: Void.self)
             let holder = Task {
@@ -85,7 +85,8 @@ struct PoolTests {
                 }
             }
             for await _ in held {}
-            #expect(await kind { try await pool.query("select 1") } == .poolExhausted)
+            let limit = PostgresTimeLimit(maxSilence: .seconds(3_600), maxWait: .milliseconds(200))
+            #expect(await kind(within: limit) { try await pool.query("select 1") } == .poolExhausted)
             let cancelled = Task { try await pool.query("select 1") }
             cancelled.cancel()
             #expect(await kind { try await cancelled.value } == .cancelled)
@@ -98,10 +99,15 @@ struct PoolTests {
     @Test func `the error for a missing database has libpq's text, and comes in time`() async throws {
         var configuration = PostgresConfiguration(
             connectionString: "postgres://me:secret-word@/x?host=/nonexistent-folder")
-        configuration.acquireTimeout = .milliseconds(200)
+        let (failed, failing) = AsyncStream.makeStream(of: Void.self)
+        configuration.onFailure = { _ in failing.finish() }
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        Task { try await pool.query("select 1") }
+        for await _ in failed {}
         await #expect {
-            try await pool.query("select 1")
+            try await PostgresTimeLimit.$current.withValue(.forRequest(.milliseconds(200))) {
+                try await pool.query("select 1")
+            }
         } throws: { error in
             let error = error as? PostgresError
             return error?.kind == .connectionFailed && error?.message.contains("/nonexistent-folder") ?? false
@@ -136,9 +142,7 @@ struct PoolTests {
 
     @Test func `a connection that came too late for its caller is used for the next`() async throws {
         try await TestCluster.with(1) { (pool) async throws in
-            await PostgresTimeLimit.$current.withValue(.forRequest(.zero)) {
-                _ = await kind { try await pool.query("select 1") }
-            }
+            _ = await kind(within: .forRequest(.zero)) { try await pool.query("select 1") }
             #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
             #expect(pool.connections.idle + pool.connections.busy == 1)
         }
@@ -152,7 +156,7 @@ struct PoolTests {
         // libpq tries the hosts in order. The first one has no server.
         var configuration = PostgresConfiguration(
             connectionString: first.replacing("host='", with: "host='/nonexistent-folder,"))
-        configuration.acquireTimeout = .seconds(30)
+        configuration.acquireTimeout = .seconds(600)
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
         #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
         await cluster.stop()
@@ -165,7 +169,8 @@ struct PoolTests {
     }
 
     @Test func `notifications arrive, and listening starts again when its connection is lost`() async throws {
-        try await TestCluster.with { pool in
+        // After a heartbeat, the connection's last query would be another one than `listen`.
+        try await TestCluster.with(4, { $0.listenerHeartbeat = .seconds(3_600) }) { pool in
             let channel = "channel_\(UUID().uuidString.prefix(8).lowercased())"
             var heard = pool.notifications(on: [channel]).makeAsyncIterator()
             #expect(await heard.next() == .listening)

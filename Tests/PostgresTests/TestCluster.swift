@@ -20,6 +20,7 @@ enum TestCluster {
     ) async throws -> PostgresPool {
         var configuration = PostgresConfiguration(connectionString: try await connectionString())
         configuration.maximumConnections = maximumConnections
+        configuration.acquireTimeout = .seconds(600)
         change(&configuration)
         return PostgresPool(configuration: configuration, logger: quiet)
     }
@@ -60,10 +61,11 @@ enum TestCluster {
 
 /// - Returns: why `body` failed; `nil`: it succeeded.
 func kind<Value>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    within limit: PostgresTimeLimit? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Value
 ) async -> PostgresError.Kind? {
     do {
-        _ = try await body()
+        _ = try await PostgresTimeLimit.$current.withValue(limit ?? PostgresTimeLimit.current) { try await body() }
         return nil
     } catch {
         return (error as? PostgresError)?.kind

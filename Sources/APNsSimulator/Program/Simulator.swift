@@ -80,9 +80,9 @@ package final class Simulator: Service {
     func access<Result: Sendable, Failure: Error>(
         _ body: (inout Memory, Double) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let clock = options.now().timeIntervalSince1970
         let (result, woken) = try memory.withLock { memory throws(Failure) in
             let version = memory.version
+            let clock = options.now().timeIntervalSince1970
             let result = try body(&memory, ((clock + memory.clockOffset) * 1_000).rounded() / 1_000)
             return (result, memory.version == version ? [] : Array(memory.watchers.values))
         }

@@ -41,7 +41,7 @@ public struct AnswerCache: Sendable {
         guard let data = try? JSONEncoder().encode(answer), data.count <= maximumBytes else { return }
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try? data.write(to: file(answer.address), options: .atomic)
-        prune()
+        prune(newest: file(answer.address).lastPathComponent)
     }
 
     package func remove(_ address: String) { try? FileManager.default.removeItem(at: file(address)) }
@@ -51,18 +51,20 @@ public struct AnswerCache: Sendable {
     }
 
     /// Deletes the oldest files until the rest is within the limits.
-    private func prune() {
+    ///
+    /// - Parameter newest: the file that was just written. Others may have the same modification date.
+    private func prune(newest: String) {
         let manager = FileManager.default
         let urls = (try? manager.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
         let files = urls.map { url in
             let attributes = try? manager.attributesOfItem(atPath: url.path)
+            let modified = attributes?[.modificationDate] as? Date ?? .distantPast
             return (
-                url: url, at: attributes?[.modificationDate] as? Date ?? .distantPast,
+                url: url, at: url.lastPathComponent == newest ? .distantFuture : modified,
                 size: (attributes?[.size] as? NSNumber)?.intValue ?? 0
             )
         }
-        var count = files.count
-        var size = files.reduce(0) { $0 + $1.size }
+        var (count, size) = (files.count, files.reduce(0) { $0 + $1.size })
         guard count > maximumFiles || size > maximumBytes else { return }
         for file in files.sorted(by: { $0.at < $1.at }) where count > maximumFiles || size > maximumBytes {
             try? manager.removeItem(at: file.url)

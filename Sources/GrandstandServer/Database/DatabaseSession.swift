@@ -51,7 +51,8 @@ package struct DatabaseSession: Sendable {
             // The answers to checks show that the database is not silent. A check reports its result itself.
             configuration.health = health
             if pool == .probe {
-                configuration.acquireTimeout = DatabaseWatch.slowAfter
+                // A doctor has no connection yet.
+                if !sharing { configuration.acquireTimeout = DatabaseWatch.slowAfter }
                 configuration.queryTimeout = DatabaseWatch.slowAfter
                 configuration.sessionSettings["work_mem"] = "64kB"
             } else {

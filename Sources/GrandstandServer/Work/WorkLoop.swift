@@ -123,7 +123,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// - Returns: how long to sleep if nobody wakes it.
     private func round(_ group: inout DiscardingTaskGroup) async -> Duration {
-        let free = settings.slots - state.withLock { $0.busySlots }
+        let free = state.withLock { $0.isOpen ? settings.slots - $0.busySlots : 0 }
         // If too few slots are free, the end of a piece of work wakes the loop. A round that claims nothing is always
         // allowed.
         guard free >= settings.leastRoom, Work.self == Never.self || worker.mayClaim() else {

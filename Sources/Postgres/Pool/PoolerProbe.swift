@@ -8,13 +8,11 @@ extension PostgresPool {
     ///
     /// - Throws: `PostgresError` if no connection can be opened.
     package func sharesSessions() async throws -> Bool {
-        // Waits for a server that is still starting.
-        try await withConnection { _ in }
         do {
+            // Without a pooler, libpq knows the ID of the connection's server process, and no session is shared.
+            if try await withConnection({ try await Self.pid(of: $0) == $0.backendPID }) { return false }
             let first = try await connector.connect()
             let pid = try await Self.pid(of: first)
-            // Without a pooler, libpq knows the ID of the connection's server process, and no session is shared.
-            guard pid != first.backendPID else { return false }
             for _ in 0..<3 {
                 let second = try await connector.connect()
                 // During its transaction, `second` keeps one session. If `first` had this session before, `first` now

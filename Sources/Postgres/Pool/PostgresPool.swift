@@ -220,6 +220,8 @@ package final class PostgresPool: PostgresQuerying {
     private func giveUp(_ id: Int, at end: ContinuousClock.Instant, silence: Duration?) async throws {
         while .now < end, !configuration.health.isSilent(for: silence) {
             try await Task.sleep(until: min(end, .now + PostgresHealth.waitStep), clock: .continuous)
+            // The caller may have been served since the sleep ended.
+            try Task.checkCancellation()
             configuration.health.noteSilence()
         }
         let isBusy = state.withLock(\.hasOpen) && !configuration.health.isSilent(for: silence)

@@ -54,6 +54,7 @@ struct RunningSimulator: Sendable {
         var configuration = HTTP2ClientConfiguration(host: addresses.host, port: addresses.port(environment))
         configuration.trustRoots = .file(addresses.caFile)
         configuration.serverName = name
+        configuration.connectTimeout = .seconds(120)
         return try await HTTP2ClientConnection.connect(configuration, logger: Self.logger)
     }
 

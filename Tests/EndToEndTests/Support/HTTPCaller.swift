@@ -17,6 +17,9 @@ struct HTTPCaller: Sendable {
     let url: String
     /// The secret sent as a bearer token; `nil`: none.
     var secret: String?
+    /// On Linux, URLSession can lose a connection that the server closes, and then never answers. So a request also
+    /// ends after this time.
+    var timeout = Duration.seconds(40)
 
     private static let session: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
@@ -52,7 +55,7 @@ struct HTTPCaller: Sendable {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await Self.data(for: request)
+        let (data, response) = try await data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         var fields: [String: String] = [:]
         for case (let name, let value) as (String, String) in response.allHeaderFields {
@@ -61,16 +64,14 @@ struct HTTPCaller: Sendable {
         return Answer(status: response.statusCode, body: data, headers: fields)
     }
 
-    /// On Linux, URLSession can lose a connection that the server closes, and then never answers. So a request also
-    /// ends after 40 s.
-    private static func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+    private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let (answers, answer) = AsyncThrowingStream<(Data, URLResponse), any Error>.makeStream()
-        let task = session.dataTask(with: request) { data, response, error in
+        let task = Self.session.dataTask(with: request) { data, response, error in
             if let data, let response { answer.yield((data, response)) }
             answer.finish(throwing: error)
         }
         let limit = Task {
-            try await Task.sleep(for: .seconds(40))
+            try await Task.sleep(for: timeout)
             answer.finish(throwing: URLError(.timedOut))
         }
         defer {

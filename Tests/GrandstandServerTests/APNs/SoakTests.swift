@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -80,10 +81,11 @@ struct SoakTests {
             }
             let sent = batch * Self.perRound
             #expect(ends["accepted"] + ends["rejected"] + ends["expired"] == sent, "\(ends.all)")
-            pair.client.recordGauges()
-            let streams = String(decoding: metrics.exposition(), as: UTF8.self)
-                .matches(of: /\ngrandstand_apns_streams_in_use\{.*\} (.+)/).map { $0.1 }
-            #expect(streams == ["0"])
+            try await until("no stream is in use") {
+                pair.client.recordGauges()
+                return String(decoding: metrics.exposition(), as: UTF8.self)
+                    .matches(of: /\ngrandstand_apns_streams_in_use\{.*\} (.+)/).map { $0.1 } == ["0"]
+            }
             if let warm { #expect(Self.residentMegabytes < warm + 48, "memory grows: \(warm) MB at first") }
             print(
                 "soak: \(sent) messages, \(ends.all), \(warm ?? 0) MB resident at first, \(Self.residentMegabytes) at last"

@@ -57,6 +57,7 @@ struct LookupReplicaTests {
         let replica = try replica()
         let (known, made) = (try name(), try name("cup"))
         let app = try AppEnvironment.sample()
+        replica.state.withLock { $0.pagesUntil = .now + .seconds(3_600) }
         let before = try await replica.page(LookupListQuery(), of: app, uri: "a")
         #expect(before.age == 0)
         #expect(replica.knownPage("a")?.body == before.body)
@@ -183,7 +184,8 @@ struct LocalChangeOnPostgresTests {
                 logger: TestLog.logger("database"))
             let stores = StoreWorld(TestDatabase(pool: pool, connectionString: test.connectionString))
             try await stores.apps.put(.sample(at: stores.now))
-            let replica = LookupReplica(store: LookupStore(database: test.database), now: { stores.now })
+            let replica = LookupReplica(
+                store: LookupStore(database: test.database), settings: .patient, now: { stores.now })
             try await ending(with: { await pool.close() }) {
                 try await body(stores, replica) {
                     try await replica.refresh()
@@ -200,7 +202,7 @@ struct ReplicaOnPostgresTests {
     @Test func `changes are found when they are announced, and after the LISTEN connection was lost`() async throws {
         try await withStores(.own) { stores in
             try await stores.open()
-            let replica = LookupReplica(store: stores.lookups, now: { stores.now })
+            let replica = LookupReplica(store: stores.lookups, settings: .patient, now: { stores.now })
             let signals = WakeUps(stores.history)
             let loop = WorkLoop<Never>(
                 .init(pollInterval: .seconds(3_600), topic: .lookups), failure: "no refresh",
@@ -220,10 +222,10 @@ struct ReplicaOnPostgresTests {
                 }
             }
             try await expect(#require(try await stores.channel().channelID))
-            // The replica may have read everything, but not listen yet.
-            let listeners: PostgresQuery =
-                "(select pid from pg_stat_activity where datname = current_database() and query ilike 'listen %') x"
-            try await until("it listens") { try await stores.rows(listeners) == 1 }
+            // The replica may have read everything, but not listen yet. `select 1` is the connection's heartbeat.
+            let listeners =
+                "pg_stat_activity where datname = current_database() and (query ilike 'listen %' or query = 'select 1')"
+            try await until("it listens") { try await stores.rows(PostgresQuery(unsafeSQL: listeners)) == 1 }
             // The first change may be found because listening begins, but not the others.
             for number in 1...3 {
                 try await stores.pool.query("update channels set channel_id = \("announced \(number)")")
@@ -234,10 +236,7 @@ struct ReplicaOnPostgresTests {
             try await stores.pool.query("update channels set channel_id = 'unannounced'")
             try await until("its LISTEN connection is ended") {
                 try await stores.rows(
-                    """
-                    (select pg_terminate_backend(pid) from pg_stat_activity
-                    where datname = current_database() and query ilike 'listen %') x
-                    """) == 1
+                    PostgresQuery(unsafeSQL: "(select pg_terminate_backend(pid) from \(listeners)) x")) == 1
             }
             try await expect("unannounced")
             try await stores.pool.query("delete from events")
@@ -248,7 +247,7 @@ struct ReplicaOnPostgresTests {
     @Test func `everything is read with the changes before it, and what was deleted is forgotten`() async throws {
         try await withStores(.own) { stores in
             for number in 1...5 { try await stores.open("match-\(number)") }
-            let replica = LookupReplica(store: stores.lookups, now: { stores.now })
+            let replica = LookupReplica(store: stores.lookups, settings: .patient, now: { stores.now })
             // Before everything was read, memory knows nothing. So a request waits.
             #expect(try replica.known(name()) == nil)
             #expect(try await replica.answers(to: [name("match-5")])[0].lookup != nil)

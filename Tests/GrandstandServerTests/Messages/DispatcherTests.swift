@@ -58,24 +58,21 @@ struct DispatcherTests {
             let gateway = ScriptedGateway {
                 $0.address.bundleID.rawValue == other ? .ok : .refusing(.tooManyRequests)
             }
-            try await scene.run(gateway) {
-                try await until("all were refused") {
-                    try await scene.stores.rows("deliveries where attempts = 1 and state = 'queued'") == 6
+            let rates = LoopSample.rates()
+            for attempts in 1...2 {
+                try await scene.run(gateway, rates: rates) {
+                    try await until("all were refused") {
+                        try await scene.stores.rows("deliveries where attempts = \(attempts) and state = 'queued'") == 6
+                    }
                 }
                 // All messages of the app are refused for more than two seconds, so the limit applies to the app and not
                 // to a channel.
                 scene.stores.clock.advance(by: 2.1)
-                try await scene.add(["match-7"])
-                scene.signals.wake()
-                try await until("the limit is known") {
-                    try await scene.stores.rows("deliveries where attempts > 0 and state = 'queued'") == 7
-                }
-                try await scene.add(["match-8"])
-                try await scene.add(["other"], of: other)
-                scene.signals.wake()
-                try await scene.wait(for: 1, .accepted)
-                #expect(try await scene.stores.rows("deliveries where attempts = 0") == 1)
             }
+            try await scene.add(["match-7"])
+            try await scene.add(["other"], of: other)
+            try await scene.run(gateway, rates: rates) { try await scene.wait(for: 1, .accepted) }
+            #expect(try await scene.stores.rows("deliveries where attempts = 0") == 1)
         }
     }
 
@@ -156,7 +153,7 @@ struct DispatcherTests {
         try await Self.with { scene in
             try await scene.add(["match-1", "match-2"])
             let valve = Valve()
-            try await scene.run(.held(by: valve), lease: 0.03, pollInterval: .milliseconds(5)) {
+            try await scene.run(.held(by: valve), lease: 0.003, pollInterval: .milliseconds(5)) {
                 await valve.hold(2)
                 try await scene.stores.pool.transaction { connection in
                     try await connection.query(

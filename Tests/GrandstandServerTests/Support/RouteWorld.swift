@@ -130,14 +130,15 @@ struct RouteWorld {
 
     /// The API as a server makes it.
     func api(now: @escaping @Sendable () -> Date) throws -> API {
-        let configuration = try Configuration(environment: [:])
+        // No test waits for this limit, and a busy machine may not meet the default.
+        let configuration = try Configuration(environment: ["GRANDSTAND_DATABASE_WAIT": "60"])
         let stores = Stores(database, configuration)
         let calls = ChannelCalls(
             gateway: gateway, channels: stores.channels, worker: LoopSample.worker(lease: 10, now: now))
         return API(
             configuration: configuration, stores: stores, keys: .holding(Self.keys, database, now: now),
             limits: limits,
-            lookups: LookupReplica(store: LookupStore(database: database), now: now),
+            lookups: LookupReplica(store: LookupStore(database: database), settings: .patient, now: now),
             gateway: gateway,
             channelOperations: calls,
             readiness: {
@@ -146,6 +147,11 @@ struct RouteWorld {
                     apns: .init(development: .init(state: .notKnown), production: .init(state: .notKnown)))
             }, metrics: ServerMetrics(), now: now, logger: LoopSample.logger)
     }
+}
+
+extension LookupReplica.Settings {
+    /// For requests that wait until a busy machine has answered.
+    static let patient = Self(patience: .seconds(60))
 }
 
 extension RouteWorld {

@@ -152,10 +152,10 @@ struct WorkLoopTests {
         }
     }
 
-    @Test func `a stop lets running work end and claims nothing more`() async {
-        let (journal, valve) = (Journal(), Valve())
+    @Test func `a stop lets running work end and claims nothing more`() async throws {
+        let (journal, valve, drain) = (Journal(), Valve(), Drain(.seconds(3_600)))
         let queue = Queue([1])
-        let loop = Self.loop(queue, journal) { work in
+        let loop = Self.loop(queue, journal, LoopSample.worker(drain: drain)) { work in
             await valve.pass()
             if Task.isCancelled { journal.write(.cancelled(work)) }
         }
@@ -163,6 +163,7 @@ struct WorkLoopTests {
         await valve.hold(1)
         queue.add(2)
         running.cancel()
+        try await until("the stop has begun") { drain.hasBegun }
         valve.open()
         await running.value
         #expect(journal.all == [.claim(free: 1), .begun(1)])

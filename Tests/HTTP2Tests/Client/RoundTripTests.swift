@@ -9,7 +9,7 @@ import Testing
             let request = HTTP2Request(
                 method: "POST", path: "/4/broadcasts/apps/a.B?x=%20", authority: "localhost:443", headers: twice,
                 body: Array("body".utf8))
-            async let answer = connection.send(request, timeout: .seconds(20))
+            async let answer = connection.send(request, timeout: .seconds(120))
             let exchange = try await handler.take(1)[0]
             #expect(exchange.request == request)
             #expect(!exchange.bodyIsCut)
@@ -26,7 +26,7 @@ import Testing
         }
         try await withClient(handler) { connection, _ in
             let request = HTTP2Request(method: method, path: "/", authority: "localhost", headers: [], body: [])
-            let response = try await connection.send(request, timeout: .seconds(20))
+            let response = try await connection.send(request, timeout: .seconds(120))
             #expect(response.status == status)
             #expect(response.body.isEmpty)
         }
@@ -35,7 +35,7 @@ import Testing
     @Test func `a body larger than every window is sent`() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withClient(.echo, configure: { $0.maximumBodyKept = 1 << 20 }) { connection, _ in
-            let response = try await connection.send(post(body: body), timeout: .seconds(20))
+            let response = try await connection.send(post(body: body), timeout: .seconds(120))
             #expect(response.body == body)
         }
     }

@@ -8,6 +8,7 @@ internal import Logging
 func configuration(_ port: Int, host: String = "127.0.0.1") -> HTTP2ClientConfiguration {
     var configuration = HTTP2ClientConfiguration(host: host, port: port)
     configuration.trustRoots = .file(TestAuthority.shared.file)
+    configuration.connectTimeout = .seconds(120)
     return configuration
 }
 
@@ -23,17 +24,13 @@ func withConnection<Result: Sendable>(
     return try await ending(with: { await connection.close() }) { try await body(connection) }
 }
 
-private func ending<Result: Sendable>(
-    with end: () async -> Void, _ body: () async throws -> Result
-) async throws -> Result {
-    do {
-        let result = try await body()
-        await end()
-        return result
-    } catch {
-        await end()
-        throw error
-    }
+private func ending<Value: Sendable>(
+    with end: () async -> Void, _ body: () async throws -> Value
+) async throws -> Value {
+    let result: Result<Value, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    await end()
+    return try result.get()
 }
 
 /// Runs `body` with a connection to a new server. The test answers what the handler does not answer.
@@ -53,7 +50,7 @@ func post(_ path: String = "/", headers: [HTTP2Header] = [], body: [UInt8] = Arr
 
 extension HTTP2ClientConnection {
     /// The outcome of a request as a value.
-    func outcome(_ request: HTTP2Request, timeout: Duration = .seconds(20)) async -> Result<HTTP2Response, HTTP2Failure>
+    func outcome(_ request: HTTP2Request, timeout: Duration = .seconds(99)) async -> Result<HTTP2Response, HTTP2Failure>
     {
         do throws(HTTP2Failure) {
             return .success(try await send(request, timeout: timeout))
@@ -64,7 +61,7 @@ extension HTTP2ClientConnection {
 
     /// The outcomes of so many requests at once, with the paths `/0`, `/1` and so on.
     func outcomes(
-        _ count: Int, timeout: @escaping @Sendable (Int) -> Duration = { _ in .seconds(20) }
+        _ count: Int, timeout: @escaping @Sendable (Int) -> Duration = { _ in .seconds(120) }
     ) async -> [Result<HTTP2Response, HTTP2Failure>] {
         await withTaskGroup(of: (Int, Result<HTTP2Response, HTTP2Failure>).self) { group in
             for number in 0..<count {
