@@ -199,12 +199,13 @@ struct ProgramRun: Sendable {
     /// Standard output and standard error, in the order written.
     let output: String
 
-    /// Runs a program with `input` (a few lines) as its standard input. No thread of Swift's pool waits for it.
+    /// Runs a program with `input` (a few lines) as its standard input. A serial queue has a thread of its own to wait
+    /// for it. On Linux, the global queue shares its threads with Swift's tasks, and gets another one only once a second.
     ///
     /// - Throws: if the program cannot be started.
     static func of(_ command: [String], input: String = "") async throws -> ProgramRun {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "grandstand.program").async {
                 continuation.resume(with: Result { try ProgramRun(command, input: input) })
             }
         }

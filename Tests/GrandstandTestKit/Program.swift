@@ -8,8 +8,8 @@ package enum Program {
         package var text: String
     }
 
-    /// Runs the program to its end. No thread of Swift's pool waits for the program, because the pool has only as many
-    /// threads as processors.
+    /// Runs the program to its end. A serial queue has a thread of its own to wait for it. On Linux, the global queue
+    /// shares its threads with Swift's tasks, which has as many as there are processors.
     ///
     /// - Parameter environment: the variables of the program; `nil`: the environment of this process.
     /// - Throws: if the program cannot be started.
@@ -17,7 +17,7 @@ package enum Program {
         _ executable: URL, _ arguments: [String], environment: [String: String]? = nil
     ) async throws -> Output {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "grandstand.program").async {
                 continuation.resume(
                     with: Result {
                         let (process, pipe) = (Process(), Pipe())

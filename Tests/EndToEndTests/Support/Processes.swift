@@ -120,7 +120,7 @@ final class ChildProcess: Sendable {
     /// can end.
     private func end() async {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "grandstand.program").async {
                 self.process.waitUntilExit()
                 continuation.resume()
             }
