@@ -163,7 +163,7 @@ class Stage:
         unset = lambda name: name.startswith("GRANDSTAND_") or name == "DATABASE_URL"
         self.environment = {name: value for name, value in os.environ.items() if not unset(name)}
         self.environment.update({
-            "GRANDSTAND_PORT": "0", "GRANDSTAND_LOG_FORMAT": "json", "GRANDSTAND_DATABASE_WAIT": "15",
+            "GRANDSTAND_PORT": "0", "GRANDSTAND_LOG_FORMAT": "json",
             "GRANDSTAND_DATA_DIR": self.folder + "/data", "GRANDSTAND_APNS_KEY_DIR": self.folder + "/apns",
             "GRANDSTAND_APNS_CA_FILE": self.folder + "/apns/ca.pem", **settings})
         if database:

@@ -177,6 +177,7 @@ extension PostgresCluster {
             let server = try ServerProcess(cluster, arguments(layout), log: log, stale: stale)
             do {
                 while server.isRunning, ContinuousClock.now < deadline {
+                    try Task.checkCancellation()
                     let file = layout.pidText
                     if file != stale, file?.contains("\nready") == true { return server }
                     try await Task.sleep(for: .milliseconds(10))
@@ -184,8 +185,7 @@ extension PostgresCluster {
                 let text = try? String(contentsOfFile: layout.log, encoding: .utf8)
                 let complaint = text?.errorLine ?? ""
                 // Sessions of a server that was killed end a moment after it. Then the start is repeated.
-                let isEarly = complaint.contains("pre-existing shared memory block")
-                if isEarly, ContinuousClock.now < deadline { continue }
+                if complaint.contains("pre-existing shared memory block"), .now < deadline { continue }
                 throw PostgresClusterError(
                     description: "the embedded database did not start, its log \(layout.log) ends: \(complaint)")
             } catch {

@@ -56,8 +56,8 @@ final class ServerProcess: Sendable {
 
     /// - The shell ignores signals to the whole group (from a service manager), because it must end with the server.
     /// - The server runs in the foreground, because a shell with blocked signals, as Foundation starts it, cannot `wait`.
-    /// - The interrupt is repeated, because a server that is starting ignores it. Only the first
-    ///   number counts, because a successor writes its own server's there.
+    /// - The interrupt is repeated, because a server that is starting ignores it. Only the file's first number counts,
+    ///   because a successor writes its own server's number there.
     private static let script = #"""
         trap '' HUP INT TERM
         exec 3<&0

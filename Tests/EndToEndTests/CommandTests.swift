@@ -268,7 +268,7 @@ extension CommandTests {
         func path(_ fixture: Season.Fixture) -> String { "/v1/events/\(stage.event):" + KeyText.folded(fixture.uid) }
     }
 
-    /// A season that has not begun, from 2035-01-06.
+    /// A season that has not begun until 2035-01-06.
     private static func season(_ count: Int) -> Season {
         var season = Season(firstDay: 23_746)
         season.fixtures = Array(season.fixtures.prefix(count))

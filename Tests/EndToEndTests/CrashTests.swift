@@ -90,7 +90,7 @@ struct CrashTests {
 @Suite(.timeLimit(.minutes(20)))
 struct StopTests {
     @Test func `everything accepted while the server stops reaches APNs in the end`() async throws {
-        // A request that APNs does not answer in time would be sent twice.
+        // A request without an answer would be sent twice.
         try await Stage.place(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "60"]) { environment, simulator in
             var accepted: Set<String> = []
             let events = (0..<4).map { "event-\($0)" }

@@ -102,13 +102,13 @@ struct BulkTurnTests {
                 }
                 for await _ in held {}
                 // The calls are answered one after the other.
-                let caller = HTTPCaller(url: stage.url, secret: stage.api.secret, timeout: .seconds(600))
+                let slow = HTTPCaller(url: stage.url, secret: stage.api.secret, timeout: .seconds(600))
                 let calls = Task {
                     try await concurrently(12) { n in
                         let headers = n.isMultiple(of: 3) ? [:] : ["Idempotency-Key": "bulk-\(n)"]
                         // A call that has waited for a minute gets 503, so it is repeated.
                         return try await until("it is answered with anything but 503", within: .seconds(600)) {
-                            let answer = try await caller("POST", "/v1/broadcasts", body, headers: headers)
+                            let answer = try await slow("POST", "/v1/broadcasts", body, headers: headers)
                             return answer.status == 503 ? nil : answer.status
                         }
                     }

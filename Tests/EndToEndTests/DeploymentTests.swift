@@ -52,7 +52,7 @@ struct ProxyTests {
                     let answer = try await Self.shell(
                         #"printf %s "$1" | openssl s_client -quiet -ign_eof -unix "$2" 2>/dev/null"#,
                         fields.joined(separator: "\r\n") + "\r\n\r\n" + body, socket)
-                    return answer.isEmpty || answer.hasPrefix("HTTP/1.1 50") ? nil : answer
+                    return answer.isEmpty || answer.hasPrefix("HTTP/1.1 503") ? nil : answer
                 }
             }
             func signIn(_ headers: String...) async throws -> String {
@@ -159,7 +159,7 @@ struct RoleGrantsTests {
                         let states = try await stage.settled(id).deliveryStates
                         #expect(states == ["accepted"] || states == ["superseded"], "\(states)")
                     }
-                    try await until("the server is ready") { try await stage.api("GET", "/readyz").status == 200 }
+                    try await until("it is ready") { try await stage.api("GET", "/readyz").status == 200 }
                     let used = try await administration.query(
                         "select count(*) as count from pg_stat_activity where usename = 'grandstand_server'")
                     #expect(try used[0].decode(Int.self, "count") <= 8)

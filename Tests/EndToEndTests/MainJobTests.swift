@@ -13,7 +13,7 @@ struct MainJobTests {
         #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
 
     @Test func `a match goes from declaration to end, and APNs sees the documented requests`() async throws {
-        try await Stage.with { try await Self.play($0) }
+        try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "60"]) { try await Self.play($0) }
     }
 
     private static func play(_ stage: Stage) async throws {

@@ -222,13 +222,13 @@ struct DoctorTests {
             #expect(Self.outcome(away, "database") == .failed, "\(away.text)")
             #expect(Self.outcome(away, "migrations") == .skipped)
             #expect(Self.outcome(away, "TLS") == .ok)
-            for (seconds, outcome) in [(-1.0, DoctorCheck.Outcome.ok), (9, .warning), (-60, .failed)] {
+            for (lead, outcome) in [(-1.0, DoctorCheck.Outcome.ok), (9, .warning), (-60, .failed)] {
                 let doctor = Doctor(
-                    environment: environment, now: { Date().addingTimeInterval(seconds) }, logger: Stage.logger)
+                    environment: environment, now: { Date().addingTimeInterval(lead) }, logger: Stage.logger)
                 let report = await doctor.run()
                 let check = try #require(report.checks.first { $0.name == "database clock" })
                 #expect(check.outcome == outcome, "\(report.text)")
-                #expect(outcome == .ok || check.detail.contains(seconds < 0 ? "behind" : "ahead of"))
+                #expect(outcome == .ok || check.detail.contains(lead < 0 ? "behind" : "ahead of"))
             }
             try await withDatabase(.empty) { database in
                 let report = await Self.report(environment, ["DATABASE_URL": database.connectionString])

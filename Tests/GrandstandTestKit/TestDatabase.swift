@@ -148,7 +148,6 @@ actor TestServer {
         try await until("the migration's session has ended") { try await administration.query(sessions).isEmpty }
         return (url, administration)
     }
-
 }
 
 /// A temporary PostgreSQL cluster of this process. It is in memory if there is enough memory, otherwise in the

@@ -228,9 +228,9 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// The settings of the demo's server: those of webhooks in `environment`, so that you can try a receiver of your
-    /// own, and no pause between messages, because the demo plays a match of 140 minutes much faster.
+    /// own; no pause between messages, because the demo plays a match of 140 minutes much faster; and time for answers
+    /// on a busy machine.
     static func settings(of environment: [String: String]) -> [String: String] {
-        // On a busy machine, too, each request has an answer.
         let patient = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "60", "GRANDSTAND_DATABASE_WAIT": "60"]
         return environment.filter { $0.key.hasPrefix("GRANDSTAND_WEBHOOK_") }
             .merging(patient.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }) { $1 }

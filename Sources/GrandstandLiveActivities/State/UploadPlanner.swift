@@ -68,8 +68,8 @@ package struct UploadPlanner: Sendable {
         if record.isLeaving { return unlessRejected(.forget) }
         let registration = registration(of: record)
         // Without a registration, the server accepts no other request.
-        if record.hasNewFacts || record.unanswered > 0 { return registration }
-        if let registration, let renewAt, renewAt <= now { return registration }
+        if record.hasNewFacts { return registration }
+        if let registration, record.unanswered > 0 || renewAt ?? .infinity <= now { return registration }
         return record.activities.values.filter { $0.mustSend && unlessRejected(.report($0)) != nil }
             .min { $0.id < $1.id }.map(DeviceRequest.report)
     }

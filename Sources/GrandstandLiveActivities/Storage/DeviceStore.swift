@@ -99,9 +99,7 @@ enum LockedFile {
         let descriptor = open(file.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(file) }
         defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw failure(file) }
-        }
+        while flock(descriptor, LOCK_EX) != 0 { guard errno == EINTR else { throw failure(file) } }
         return try body()
     }
 

@@ -9,16 +9,16 @@ internal import JSON
 extension API {
     var channelRoutes: [Route] {
         let (apps, channels, operations) = (stores.apps, stores.channels, channelOperations)
-        let recover: Route.Recovery = { id, context in
+        let recall: Route.Recall = { id, context in
             try await channels.begun(id, of: try context.app()).map { .json(Contract.Channel($0), status: .created) }
         }
         return [
-            Route(.createChannel, recall: recover) { request, context in
+            Route(.createChannel, recall: recall) { request, context in
                 let draft = try Contract.ChannelDraft.read(try await request.json())
                 let channel = try await operations.create(draft, for: try context.app(), by: context.actor)
                 return .json(Contract.Channel(channel), status: .created)
             },
-            Route(.importChannel, recall: recover) { request, context in
+            Route(.importChannel, recall: recall) { request, context in
                 let app = try context.app()
                 let wanted = try Contract.ChannelImport.read(try await request.json())
                 let channel = try await operations.import(wanted, into: app, within: context.reach, by: context.actor)

@@ -51,9 +51,9 @@ package struct DatabaseSession: Sendable {
             // The answers to checks show that the database is not silent. A check reports its result itself.
             configuration.health = health
             if pool == .probe {
-                // A doctor has no connection yet.
-                if !sharing { configuration.acquireTimeout = DatabaseWatch.slowAfter }
-                configuration.queryTimeout = DatabaseWatch.slowAfter
+                // A command asks once. A server asks again and again, and tells what is slow.
+                let timeout = sharing ? Duration.seconds(10) : DatabaseWatch.slowAfter
+                (configuration.acquireTimeout, configuration.queryTimeout) = (timeout, timeout)
                 configuration.sessionSettings["work_mem"] = "64kB"
             } else {
                 configuration.onFailure = onFailure

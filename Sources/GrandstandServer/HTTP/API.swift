@@ -125,7 +125,7 @@ struct Route: Sendable {
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
     /// Returns the answer for an earlier request that began to make an object and was never answered. `nil`: the
     /// earlier request had no effect.
-    typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
+    typealias Recall = @Sendable (UUID, APIContext) async throws -> Response?
 
     let operation: Contract.Operation
     let method: HTTPRequest.Method
@@ -138,14 +138,14 @@ struct Route: Sendable {
     var keepsAnswers: Bool
     /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
     /// transaction.
-    let recall: Recovery?
+    let recall: Recall?
     /// The semaphore at which a request with a body of so many bytes waits before any database access; `nil`: it does
     /// not wait.
     let semaphore: (@Sendable (_ bytes: Int) -> Semaphore)?
     let handler: Handler
 
     init(
-        _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recall: Recovery? = nil,
+        _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recall: Recall? = nil,
         semaphore: (@Sendable (_ bytes: Int) -> Semaphore)? = nil, _ handler: @escaping Handler
     ) {
         self.operation = operation

@@ -27,9 +27,9 @@ extension API {
         let body = try await request.bytes(upTo: route.bodyLimit)
         request.body = RequestBody(buffer: ByteBuffer(bytes: body))
         // The request waits for its turn before the store may open a transaction.
-        let turn = route.semaphore?(body.count)
-        await turn?.enter()
-        defer { turn?.leave() }
+        let semaphore = route.semaphore?(body.count)
+        await semaphore?.enter()
+        defer { semaphore?.leave() }
         do {
             let work: IdempotencyStore.Work = { [request] in try await route.handler(request, context) }
             guard let name else { return try await work() }
@@ -38,8 +38,8 @@ extension API {
                 content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
                 secretName: route.operation.shownOnce, at: now())
             let store = stores.idempotency
-            guard let recover = route.recall else { return try await store.once(wanted, work: work) }
-            return try await store.inSteps(wanted, recover: { try await recover($0, context) }, work: work)
+            guard let recall = route.recall else { return try await store.once(wanted, work: work) }
+            return try await store.inSteps(wanted, recall: { try await recall($0, context) }, work: work)
         } catch let refusal as UnstoredAnswer {
             return refusal.response
         }
@@ -138,19 +138,19 @@ struct IdempotencyStore: Sendable {
     /// repetition calls `recall` with this ID.
     ///
     /// - Parameters:
-    ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
-    ///     `recover` throws `idempotency-in-progress` while another replica works on the object.
+    ///   - recall: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
+    ///     `recall` throws `idempotency-in-progress` while another replica works on the object.
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
     ///   `idempotency-in-progress` while another replica carries out the first request.
     func inSteps(
-        _ request: IdempotentRequest, recover: @Sendable (UUID) async throws -> Response?, work: Work
+        _ request: IdempotentRequest, recall: @Sendable (UUID) async throws -> Response?, work: Work
     ) async throws -> Response {
         try await locks.withLock(request.id) {
             let entry = try await request.entry(on: database)
             if let answer = entry?.answer { return answer }
             var answer: Response
-            if let begun = entry?.resource, let recovered = try await recover(begun) {
-                answer = recovered
+            if let begun = entry?.resource, let recalled = try await recall(begun) {
+                answer = recalled
                 answer.headers[.idempotentReplayed] = "true"
             } else {
                 var request = request

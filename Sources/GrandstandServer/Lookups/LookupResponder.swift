@@ -69,9 +69,7 @@ struct LookupResponder: Sendable {
             (try? API.check(key, for: Contract.Operation.lookup.scopes)) != nil,
             key.reach.covers(bundleID)
         else { return nil }
-        if parts.count == 5 {
-            return replica.knownPage(uri).map { ($0.body, $0.age, key, ofList) }
-        }
+        if parts.count == 5 { return replica.knownPage(uri).map { ($0.body, $0.age, key, ofList) } }
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
             let (name, variant) = Self.split(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let known = replica.known(

@@ -130,12 +130,14 @@ final class WorkLoop<Work: Sendable>: Sendable {
             return settings.pollInterval
         }
         do {
+            // Leases count from the claim's begin, however long it takes.
+            let began = ContinuousClock.now
             let round = try await claim(free, self)
             note(nil)
             for work in round.work {
                 let number = state.withLock { state in
                     (state.lastNumber, state.busySlots) = (state.lastNumber + 1, state.busySlots + 1)
-                    state.pieces[state.lastNumber] = (work, .now)
+                    state.pieces[state.lastNumber] = (work, began)
                     return state.lastNumber
                 }
                 group.addTask { await self.carryOut(work, number) }

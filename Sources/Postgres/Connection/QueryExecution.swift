@@ -86,7 +86,8 @@ struct QueryExecution {
         case .timedOut:
             if interruption == nil {
                 health.noteSilence()
-                guard limits.end <= .now || health.isSilent(for: limits.silence) else {
+                // On a busy machine, this look may have been due long ago, and the answer may have come since.
+                guard limits.end <= nextCheck || health.isSilent(for: limits.silence) else {
                     nextCheck = min(limits.end, .now + PostgresHealth.waitStep)
                     return
                 }

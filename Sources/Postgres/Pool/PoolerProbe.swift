@@ -2,9 +2,9 @@
 /// transaction by transaction (PgBouncer's `pool_mode` of `transaction` and `statement`). Then prepared statements,
 /// LISTEN and settings of a session belong to another client.
 extension PostgresPool {
-    /// Checks with two separate connections. The check counts only signs that are impossible with a separate session for
-    /// each: a server process that changes, or that both connections have. So a normal database is never taken for such
-    /// a pooler.
+    /// Checks with a connection of the pool, and behind a pooler with two separate ones. The check counts only signs
+    /// that are impossible with a separate session for each: a server process that changes, or that both connections
+    /// have. So a normal database is never taken for such a pooler.
     ///
     /// - Throws: `PostgresError` if no connection can be opened.
     package func sharesSessions() async throws -> Bool {
@@ -32,7 +32,7 @@ extension PostgresPool {
     }
 
     private static func pid(of connection: PostgresConnection, _ before: [PostgresQuery] = []) async throws -> Int {
-        try await PostgresTimeLimit.$current.withValue(.forRequest(.seconds(2))) {
+        try await PostgresTimeLimit.$current.withValue(.forRequest(.seconds(10))) {
             try await connection.pipeline(before + ["select pg_backend_pid() as pid"])
         }[before.count][0].decode(Int.self, "pid")
     }

@@ -28,7 +28,7 @@ struct MigratorTests {
         try await withDatabase(.empty) { test in
             let applied = try await concurrently(4) { _ in
                 var configuration = PostgresConfiguration(connectionString: test.connectionString)
-                configuration.maximumConnections = 1
+                (configuration.maximumConnections, configuration.acquireTimeout) = (1, .seconds(60))
                 let pool = PostgresPool(configuration: configuration, logger: TestLog.logger("migrator"))
                 return try await ending(with: { await pool.close() }) { try await Migrator(pool).migrate() }
             }

@@ -121,7 +121,7 @@ struct IdempotencyTests {
             }
             let early = try await problem {
                 try await store.inSteps(
-                    Self.request(stores.now), recover: { _ in throw Problem.inProgress },
+                    Self.request(stores.now), recall: { _ in throw Problem.inProgress },
                     work: { try await Self.work(stores) })
             }
             #expect(early == .idempotencyInProgress)
@@ -131,11 +131,11 @@ struct IdempotencyTests {
             }
             #expect(second == .idempotencyInProgress)
             let outcome = try await store.inSteps(
-                Self.request(stores.now + 61), recover: { Self.answer($0.uuidString, status: .created) },
+                Self.request(stores.now + 61), recall: { Self.answer($0.uuidString, status: .created) },
                 work: { try await Self.work(stores) })
             #expect(try await Self.parts(outcome) == ["201", id.uuidString, "true"])
             let third = try await store.inSteps(
-                Self.request(stores.now + 61), recover: { _ in nil }, work: { try await Self.work(stores) })
+                Self.request(stores.now + 61), recall: { _ in nil }, work: { try await Self.work(stores) })
             #expect(try await Self.parts(third) == Self.parts(outcome))
         }
     }

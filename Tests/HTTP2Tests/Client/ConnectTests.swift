@@ -111,9 +111,7 @@ import Testing
     }
 
     @Test func `the error of a name without an address says so`() async throws {
-        var settings = configuration(443, host: "no-such-host.invalid")
-        settings.connectTimeout = .seconds(30)
-        let error = try #require(await failure(settings))
+        let error = try #require(await failure(configuration(443, host: "no-such-host.invalid")))
         #expect(error.kind == .resolve, "\(error)")
         #expect(error.message.contains("no-such-host.invalid has no address"))
     }

@@ -61,7 +61,7 @@ extension HTTP2ClientConnection {
 
     /// The outcomes of so many requests at once, with the paths `/0`, `/1` and so on.
     func outcomes(
-        _ count: Int, timeout: @escaping @Sendable (Int) -> Duration = { _ in .seconds(120) }
+        _ count: Int, timeout: @escaping @Sendable (Int) -> Duration = { _ in .seconds(99) }
     ) async -> [Result<HTTP2Response, HTTP2Failure>] {
         await withTaskGroup(of: (Int, Result<HTTP2Response, HTTP2Failure>).self) { group in
             for number in 0..<count {
@@ -93,7 +93,7 @@ func withServer<Result: Sendable>(
     _ body: (HTTP2Server) async throws -> Result
 ) async throws -> Result {
     var configuration = HTTP2ServerConfiguration(host: "127.0.0.1", port: 0, tls: try identity.server())
-    configuration.drainTimeout = .milliseconds(100)
+    (configuration.drainTimeout, configuration.handshakeTimeout) = (.milliseconds(100), .seconds(120))
     configure(&configuration)
     let server = try await HTTP2Server.start(configuration, handler: handler, logger: quiet)
     return try await ending(with: { await server.stop() }) { try await body(server) }
