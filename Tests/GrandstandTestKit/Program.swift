@@ -9,7 +9,7 @@ package enum Program {
     }
 
     /// Runs the program to its end. A serial queue has a thread of its own to wait for it. On Linux, the global queue
-    /// shares its threads with Swift's tasks, which has as many as there are processors.
+    /// shares its threads with Swift's tasks, and gets another one only once a second.
     ///
     /// - Parameter environment: the variables of the program; `nil`: the environment of this process.
     /// - Throws: if the program cannot be started.

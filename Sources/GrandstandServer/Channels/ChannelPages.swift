@@ -29,7 +29,7 @@ extension Resource {
                 notice: { channel, _ in "Apple has made the channel \(channel.text("channelId"))." }),
             Action(
                 path: "/import", operation: .importChannel, label: "Import a channel",
-                words: ["Takes a channel into the ledger that Apple lists, for the event or for none."], hasPage: true,
+                words: ["Takes a channel that Apple lists into the ledger, for the event or for none."], hasPage: true,
                 notice: { _, _ in "The channel is in the ledger." }),
             Action(
                 path: "/:id/verify", operation: .getChannel, label: "Ask Apple", presets: "verify=true",

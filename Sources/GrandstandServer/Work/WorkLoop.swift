@@ -123,6 +123,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// - Returns: how long to sleep if nobody wakes it.
     private func round(_ group: inout DiscardingTaskGroup) async -> Duration {
+        // A stop may have begun since the loop looked. Then the end of its last work must not make room for more.
         let free = state.withLock { $0.isOpen ? settings.slots - $0.busySlots : 0 }
         // If too few slots are free, the end of a piece of work wakes the loop. A round that claims nothing is always
         // allowed.
